@@ -17,7 +17,7 @@
 //
 // # Parts
 //
-// A [Workspace] embeds the parts whose methods are its own:
+// A [Workspace] consists of these parts, and embeds all except the last:
 //
 //   - package namespace creates, renames and removes, and holds the proposals about names.
 //     Its tree shows the nodes as if pending proposals were accepted.
@@ -28,7 +28,7 @@
 //
 // Below them, package note keeps a note, its CRDT document and its file in sync. Package model defines the shared
 // types, and the ports that bridge/vault, bridge/remote and bridge/store implement. [Workspace.Restrict] returns a
-// workspace of some roots only, which filters paths, events, indexes and the journal.
+// workspace of some roots only; it filters paths, events, indexes and the journal.
 //
 // # Guarantees
 //
@@ -44,6 +44,6 @@
 // # Concurrency
 //
 // All methods of a Workspace are safe for concurrent use. Readers of a loaded note never wait for a disk. Events are
-// published after all locks are released. See docs/architecture.md for the glossary and the order of locks, and
-// docs/durability.md for the guarantees after a crash.
+// published after the locks of notes and names are released. See docs/architecture.md for the glossary and the order of
+// locks, and docs/durability.md for the guarantees after a crash.
 package bridge

@@ -37,7 +37,7 @@ func (w *Workspace) OpenPendingDelete(ctx context.Context, p model.Path) (*model
 	return n.Note.Version(ctx)
 }
 
-// Stat describes p. It reads a note that was never read, because the size is that of the view.
+// Stat describes p. If p is a note that is not in memory, Stat reads it, because the size is the size of the view.
 func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	n, info, err := w.tree.Info("stat", p)
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 }
 
 // ModTime returns the time of the last change of p. Unlike Stat it reads nothing: for a note that is not in memory it
-// returns the time of its file.
+// returns the time of its last version or of its file, whichever is later.
 func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
 	n, info, err := w.tree.Info("stat", p)
 	if err != nil || n.Kind != model.KindNote {
@@ -79,13 +79,13 @@ func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*index.NoteInfo
 	return index.NewNoteInfo(p, v), nil
 }
 
-// ReadDir lists a folder, or the roots of the workspace for "", sorted by name.
+// ReadDir lists a folder, or the roots of the workspace for "". It sorts by name, a folder as if its name ended in '/'.
 func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]Info, error) {
 	return w.tree.List(p)
 }
 
-// Walk calls fn for everything below under, sorted by path, or for under itself if it is not a folder. It reads no
-// notes. It stops at the first error of fn and returns it.
+// Walk calls fn for everything below a folder, sorted by path. If the path does not name a folder, it calls fn for the
+// path itself. It reads no notes. It stops at the first error of fn and returns it.
 func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(Info) error) error {
 	all, err := w.tree.Below(under)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *Workspace) resolve(s string, follow bool) (model.Path, error) {
 	return w.tree.Resolve(p, follow)
 }
 
-// Follow returns the target of the link at p, or fs.ErrNotExist.
+// Follow returns the path to which p leads through symbolic links, or fs.ErrNotExist.
 func (w *Workspace) Follow(p model.Path) (model.Path, error) { return w.tree.Follow(p) }
 
 // SourcePath returns the path of p in the source. It differs from p while a rename of p, or of a folder around it, is
@@ -146,16 +146,16 @@ func (w *Workspace) HasNote(p model.Path) bool {
 	return n != nil && n.Kind == model.KindNote
 }
 
-// Proposals lists the proposals at or below under, in the order in which they were made. A proposal is below a folder
-// if its subject is there now or will be there after it is accepted.
+// Proposals lists the proposals at a path or below it, in the order in which they were made. A proposal is below a
+// folder if its subject is there now or will be there after it is accepted.
 func (w *Workspace) Proposals(_ context.Context, under model.Path) ([]model.Proposal, error) {
 	return w.tree.Proposals(under)
 }
 
 // Write makes wr.Text the view of the note at p, merged with all changes since the writer read it. When Write returns,
 // the change survives a crash of the process; see Sync for power cuts. Errors: fs.ErrNotExist, ErrNotNote, ErrReadOnly,
-// ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace, fs.ErrPermission. After an error the note is
-// unchanged.
+// ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace, fs.ErrPermission. If Write returns an error, the
+// note does not get the text.
 func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	n, err := w.noteToWrite(p)
 	if err != nil {

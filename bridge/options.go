@@ -69,7 +69,7 @@ type (
 	SyncStatus    = model.SyncStatus
 )
 
-// ErrNothingToUndo is returned if the journal has no such batch or item, or if it was already undone.
+// ErrNothingToUndo is the error for a batch, an item or a session without anything to undo.
 var ErrNothingToUndo = review.ErrNothingToUndo
 
 func NewBatch() string { return namespace.NewBatch() }

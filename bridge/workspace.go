@@ -83,9 +83,9 @@ func (w *Workspace) Restrict(folders ...string) *Workspace {
 }
 
 // ForAgents returns the part of w that agents may reach: without the paths that match Options.Hide, and read-only where
-// paths match Options.Lock. The mount and the MCP server serve it. A hidden path appears in no list, index, journal or
-// event, and nothing can be created there. The consequences of a change, such as new links after a rename, apply
-// everywhere.
+// paths match Options.Lock. The mount and the MCP server serve this part. A hidden path appears in no list, index,
+// journal or event, and nothing can be created there. The consequences of a change, such as new links after a rename,
+// apply everywhere.
 func (w *Workspace) ForAgents() *Workspace {
 	if w.rules == nil {
 		return w
@@ -154,8 +154,8 @@ func (w *Workspace) AwaitMount(ctx context.Context) {
 	(*shows)(ctx)
 }
 
-// Since returns the changes after the given number, and the number of the newest change. whole is false if older
-// changes were dropped, or if the number comes from an earlier process.
+// Since returns the changes after the given number, and the number of the newest change. whole is false if some of them
+// were dropped, or if the number comes from an earlier process.
 func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole bool) {
 	list, last, whole = w.events.Since(number)
 	reached := list[:0]
@@ -170,15 +170,15 @@ func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole
 func (w *Workspace) Last() uint64 { return w.events.Last() }
 
 // LastOrder returns the JournalEntry.Order of the newest decision, or a later number. The next decision has a higher
-// one.
+// number.
 func (w *Workspace) LastOrder() uint64 { return w.sequence.Last() }
 
-// Changed returns a channel that is closed when there is a change after the given number.
+// Changed returns a channel that is closed as soon as Last differs from the given number.
 func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.events.Changed(number) }
 
 // Subscribe calls fn after each change until cancel is called. It is for subscribers that must act before the call that
-// made the change returns; others poll with Since. fn runs on the goroutine that made the change, without a lock of the
-// workspace. It must return immediately (put the event in a queue) and must not write to the workspace.
+// made the change returns; others poll with Since. fn runs on the goroutine that made the change, without a lock of
+// notes or names. It must return immediately (put the event in a queue) and must not write to the workspace.
 func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 	return w.events.Subscribe(func(ev model.Event) {
 		if ev, ok := w.reached(ev); ok {
@@ -189,7 +189,7 @@ func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 
 // Start lists every root. When it returns, the whole tree is served.
 func (w *Workspace) Start(ctx context.Context) error {
-	for _, f := range w.tree.Roots() { // before the first decision is numbered
+	for _, f := range w.tree.Roots() { // must come before the first decision is numbered
 		if err := f.Store.UseSequence(&w.sequence); err != nil {
 			return model.WrapError("open", f.Path(), err)
 		}
@@ -208,8 +208,8 @@ func (w *Workspace) Start(ctx context.Context) error {
 	return nil
 }
 
-// Run follows the sources until ctx ends. It returns when every write in progress is stored; later writes fail with
-// ErrClosed.
+// Run follows the sources until ctx ends or a source fails. It returns when no write is in progress any more; later
+// writes fail with ErrClosed.
 func (w *Workspace) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, f := range w.tree.Roots() {
@@ -251,7 +251,7 @@ type RootStatus struct {
 	Changed     time.Time `json:"changed,omitzero"`   // newest known modification time
 	// Misnamed are quoted paths of files that are not served because their names are not UTF-8.
 	Misnamed []string `json:"misnamed,omitempty"`
-	// Problems lists the current problems, oldest first.
+	// Problems lists the current problems of the store, and then those of the source.
 	Problems []model.Problem `json:"problems,omitempty"`
 	// Sync is set for a root that syncs with a server.
 	Sync *SyncStatus `json:"sync,omitempty"`
@@ -307,8 +307,8 @@ func (w *Workspace) Ready() error {
 	return nil
 }
 
-// Sync waits until all changes at p, a note or a folder, would survive a power cut. It returns an error if some of them
-// may not. (A write that has returned survives a crash of the process in any case.)
+// Sync waits until all changes at p, or directly below it if it is a folder, would survive a power cut. It returns an
+// error if some of them may not. (A write that has returned survives a crash of the process in any case.)
 func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	f, err := w.folderOf("sync", p)
 	if err != nil || f == nil {
@@ -328,8 +328,9 @@ func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	return model.WrapError("sync", p, err)
 }
 
-// Acknowledged waits until the server of the note at p has the whole note, and reports whether it has. Without a server
-// it returns true immediately. Unsent changes are stored, and sent on the next connection.
+// Acknowledged waits, some seconds at most, until the server of the note at p has the whole note. It reports whether
+// the server has it. It does not wait for a server that is not connected. Without a server it returns true immediately.
+// Unsent changes are stored, and sent on the next connection.
 func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 	f, err := w.folderOf("sync", p)
 	if err != nil || f == nil {

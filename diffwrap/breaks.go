@@ -8,9 +8,9 @@ import (
 )
 
 // KeepBreaks returns the text that a writer wrote, with line breaks like those of the texts that the writer had read.
-// Many programs write only one kind of line break, although their users did not change the others. A break that the
-// writer kept has its kind from the last of those texts that has the break. A new break has its kind from the first
-// text: that of the break that it replaces, else of the break before it, else of the break after it. If the writer used
+// Many programs write only one kind of line break, although their users did not change the breaks. A break that the
+// writer kept gets the kind that it has in the last of the read texts that contains it. A new break gets a kind from
+// the first of the read texts: the kind of the break that it replaces, or of a break next to it. If the writer used
 // both kinds, KeepBreaks changes nothing.
 func KeepBreaks(written string, shown ...string) string {
 	shown = slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return !strings.Contains(s, "\n") })
@@ -41,11 +41,11 @@ func KeepBreaks(written string, shown ...string) string {
 	return b.String()
 }
 
-// carryBreaks sets newBreaks, which flags the CR LF breaks of text, from oldBreaks, which flags the CR LF breaks of
-// before. Unless all is set, it sets only the breaks that both texts have. The first body breaks are those of front
-// matter.
+// carryBreaks copies the kinds of line breaks from an old text (before, oldBreaks) to a new text (text, newBreaks). A
+// flag is set for CR LF. Unless all is set, carryBreaks sets only the flags of breaks that both texts have. body is the
+// number of breaks in the front matter.
 func carryBreaks(newBreaks []bool, text string, body int, oldBreaks []bool, before string, all bool) {
-	at, from, to := 0, 0, 0 // offset in before, and number of breaks passed in before and in text
+	at, from, to := 0, 0, 0 // offset in the old text, and numbers of passed breaks in the old and the new text
 	edits := append(align.Diff(before, text), Edit{Off: len(before)})
 	for i, e := range edits {
 		if moved := before[e.Off:e.Off+e.Len] + e.New; (e.Len == 0 || e.New == "") && strings.HasPrefix(moved, "\n") && strings.HasPrefix(before[e.Off+e.Len:], "\n") && edits[i+1].Off > e.Off+e.Len {

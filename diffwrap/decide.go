@@ -7,9 +7,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Accept returns the edits that accept the chosen suggestions of raw. Suggestions must have found them in the same
-// text. The edits delete the suggestions' delimiters, metadata of any dialect, attached comments and deleted text, and
-// highlights that become empty. They change nothing else. Accept ignores suggestions that raw does not have.
+// Accept returns the edits that accept the chosen suggestions of raw. The chosen suggestions must be results of
+// Suggestions or SuggestionsBy for raw. The edits delete the suggestions' delimiters, metadata of any dialect, attached
+// comments and deleted text, and highlights that become empty. They change nothing else.
 func (k Known) Accept(raw string, chosen ...Suggestion) []Edit {
 	return k.Decide(raw, true, nil, chosen...)
 }
@@ -20,8 +20,8 @@ type Attached struct {
 	Mark Span // last mark of the suggestion
 }
 
-// among returns a function that reports whether a span is part of the chosen suggestions. Calls of it must be in the
-// order of the text.
+// among returns a function that reports whether a span is part of the chosen suggestions. The function must be called
+// with spans in the order of the text.
 func among(chosen []Suggestion) func(Span) bool {
 	var places []Span
 	for i := range chosen {
@@ -36,8 +36,9 @@ func among(chosen []Suggestion) func(Span) bool {
 	}
 }
 
-// Decide accepts suggestions, or rejects them if accept is false: it deletes the added text and keeps the deleted
-// text. It deletes the attached comments too, except those for which keeps is true.
+// Decide returns the edits that accept suggestions, or that reject them if accept is false. A rejection deletes the
+// added text and keeps the deleted text. The edits also delete the attached comments, except comments for which keeps
+// returns true, and highlights that become empty.
 func (k Known) Decide(raw string, accept bool, keeps func(Attached) bool, suggestions ...Suggestion) []Edit {
 	doc, chosen := k.parse(raw), among(suggestions)
 	left := make([]Span, len(doc.Cells)) // remaining part of each cell

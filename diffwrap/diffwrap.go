@@ -20,12 +20,13 @@ func Apply(text string, edits []Edit) string { return span.Apply(text, edits) }
 // refer to the text after first.
 func Compose(size int, first, second []Edit) []Edit { return span.Compose(size, first, second) }
 
-// Diff returns a small script that turns old into new. The script changes only text between the common start and the
-// common end; if it changes all text between them, it is one edit. No edit cuts a grapheme cluster. Diff ignores
-// markup: relayfs uses it to merge a user's change of a file into the document.
+// Diff returns a small script that turns old into new. The script deletes and inserts no more text than a single edit
+// would; if it deletes and inserts as much, it is a single edit. No edit cuts a grapheme cluster. Diff treats
+// CriticMarkup as text.
 func Diff(old, new string) []Edit { return align.Diff(old, new) }
 
-// DiffKeepingWords returns a script that turns old into new. It keeps each word that both have in the same order.
+// DiffKeepingWords returns a script that turns old into new. The script usually keeps the words that both texts have in
+// the same order.
 func DiffKeepingWords(old, new string) []Edit { return align.DiffKeepingWords(old, new) }
 
 // DiffWords returns an edit script that turns old into new and is easy to read. It changes whole words, and prefers one
@@ -46,7 +47,7 @@ func ParseView(s string) (View, error) { return critic.ParseView(s) }
 func (k Known) Accepted(raw string) string { return k.Render(raw, AcceptedView) }
 func Accepted(raw string) string           { return Known{}.Accepted(raw) }
 
-// Original returns raw with every pending suggestion rejected.
+// Original returns the OriginalView of raw.
 func (k Known) Original(raw string) string { return k.Render(raw, OriginalView) }
 func Original(raw string) string           { return Known{}.Original(raw) }
 

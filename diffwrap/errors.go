@@ -10,9 +10,9 @@ import (
 var (
 	// ErrAmbiguous: a literal delimiter would be read as markup, or would swallow markup that Put has to write.
 	ErrAmbiguous = errors.New("a literal delimiter would be read as CriticMarkup")
-	// ErrMark: the new text holds a whole mark, which acceptance would turn into a suggestion or a highlight.
+	// ErrMark: the new text holds a whole new mark, which acceptance would turn into a suggestion or a highlight.
 	ErrMark = errors.New("the text would be read as CriticMarkup")
-	// ErrForeign: the change overlaps a pending suggestion of another author.
+	// ErrForeign: the change overlaps another author's pending suggestion, or a comment that awaits a decision.
 	ErrForeign = errors.New("the change touches another author's pending suggestion")
 	// ErrInvalidUTF8: the stored or the new text is not UTF-8.
 	ErrInvalidUTF8 = errors.New("the text is not valid UTF-8")
@@ -20,14 +20,15 @@ var (
 	ErrComment = errors.New("a comment must have one line")
 	// ErrSigned: a comment or mark has another author's name.
 	ErrSigned = errors.New("it has another author's name")
-	// ErrFrontMatter: the new front matter is not a YAML mapping, lacks a fence, or holds markup.
+	// ErrFrontMatter: the new front matter is not a YAML mapping with unique names, or lacks a fence, or a mark is or
+	// would be in the front matter.
 	ErrFrontMatter = errors.New("the front matter would become unreadable")
 	// ErrFrontMatterRefused: the policy forbids changes of the front matter.
 	ErrFrontMatterRefused = errors.New("front matter must not be changed here")
 )
 
-// RefusedError explains why Put wrote nothing. Line is the 1-based line in the writer's text; for ErrForeign it is the
-// line in the view that the writer had read. Literal is the offending text.
+// RefusedError explains why Put wrote nothing. Line is the 1-based line, usually in the writer's text; for ErrForeign
+// it is the line in the view that the writer had read. Literal is the offending text.
 type RefusedError struct {
 	Line    int
 	Literal string
@@ -35,7 +36,7 @@ type RefusedError struct {
 	advice  string
 }
 
-// Error returns one sentence with the line, the literal and the next step.
+// Error returns one sentence with the line, the literal, the reason and the next step.
 func (e *RefusedError) Error() string {
 	const maxQuoted = 60 // characters
 	literal := fmt.Sprintf("%.*q", maxQuoted, e.Literal)

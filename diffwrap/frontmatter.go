@@ -25,7 +25,8 @@ const (
 	FrontMatterRefuse
 )
 
-// FrontMatterChange is a front matter block before and after a Put, including its fences; "" if there is no block.
+// FrontMatterChange is a front matter block before and after a Put, including its fences; "" if there is no block. Both
+// texts start with the note's byte order mark if it has one.
 type FrontMatterChange struct{ Before, After string }
 
 // HasBody reports whether text has anything besides a byte order mark and front matter.
@@ -34,8 +35,9 @@ func HasBody(text string) bool {
 	return body < len(text)
 }
 
-// FrontMatter returns the offset of the body of text, after a byte order mark and a block of front matter, and
-// whether there is such a block. A block starts with a line --- and ends with the next such line.
+// FrontMatter returns the offset of the body of text, after a byte order mark and a block of front matter, and whether
+// there is such a block. A block starts with a first line --- and ends with the next such line; both may have trailing
+// blanks.
 func FrontMatter(text string) (body int, ok bool) { return block.FrontMatter(text) }
 
 // frontMatter is the plan for the front matter in a Put. Its offsets are the starts of the bodies. They are 0 for a
@@ -69,7 +71,7 @@ func (o Options) frontMatter(doc *critic.Document, old, original, new string) (f
 	if !hasNew {
 		newEnd = 0
 	}
-	ok := block.OpensFrontMatter(old) || block.OpensFrontMatter(original) // a rule, not half a block
+	ok := block.OpensFrontMatter(old) || block.OpensFrontMatter(original) // a first line --- is then a rule
 	if !hasNew && block.OpensFrontMatter(new) && (has || !ok) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
 	}
@@ -92,8 +94,8 @@ func (p *putter) keepsFrontMatter(doc *critic.Document) bool {
 	return p.matter.text == "" || end == len(p.matter.text)
 }
 
-// shownOf describes the accepted view of raw[:end]: shown is its length in bytes, marked reports markup in raw[:end],
-// and cut reports a mark across its end.
+// shownOf describes the accepted view of raw[:end]: shown is its length in bytes, marked reports whether raw[:end] has
+// markup, and cut reports whether a mark crosses end.
 func shownOf(d *critic.Document, end int) (shown int, marked, cut bool) {
 	for i := range d.Cells {
 		c := &d.Cells[i]
@@ -126,7 +128,8 @@ func CheckFrontMatterChange(before, after string) error {
 	return err
 }
 
-// checkFrontMatter returns an error unless a front matter block, including its fences, is a YAML mapping or empty.
+// checkFrontMatter returns an error unless a front matter block, given with its fences, is empty or a YAML mapping with
+// unique names.
 func checkFrontMatter(block string) error {
 	if block == "" {
 		return nil

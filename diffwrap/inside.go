@@ -8,9 +8,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// CommentsAfterConstructs returns a written text in which the comments inside links and other indivisible constructs
-// follow these instead: a suggestion would replace the whole construct, and a decision on it would remove the comment.
-// It keeps the comments that are inside a construct in shown, too.
+// CommentsAfterConstructs returns the written text, with the comments inside links and other indivisible constructs
+// moved after these constructs. Otherwise a suggestion would replace the whole construct, and a decision on the
+// suggestion would remove the comment. A comment that is also inside a construct in shown stays there.
 func CommentsAfterConstructs(shown, written string) string {
 	if !strings.Contains(written, "{>>") && !strings.Contains(written, "{{") {
 		return written
@@ -55,7 +55,8 @@ type insideConstruct struct {
 	end int
 }
 
-// insideConstructs finds the comments inside the constructs of a text, which are parsed without the comments.
+// insideConstructs finds the comments inside the constructs of a text. It looks for the constructs in the text without
+// the comments.
 func insideConstructs(text string) (list []insideConstruct) {
 	var comments []span.Span
 	var plain strings.Builder
@@ -71,7 +72,7 @@ func insideConstructs(text string) (list []insideConstruct) {
 	plain.WriteString(text[at:])
 	prose, line, removed, i := plain.String(), span.Span{}, 0, 0
 	for i < len(comments) {
-		off := comments[i].Start - removed // in prose
+		off := comments[i].Start - removed // offset in prose
 		line.Start = strings.LastIndexByte(prose[:off], '\n') + 1
 		line.End = span.LineEnd(prose, off)
 		for t := range markdown.Tokens(prose, line, nil) {

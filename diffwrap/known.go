@@ -12,7 +12,8 @@ import (
 // not be in front matter, code, formulas, HTML tags and comments, %% comments or templates. If it is a suggestion, it
 // must not reach from the middle of one block to the middle of another. Marks that do not count are literal text.
 //
-// Its methods read a raw text. The functions of the same names read a raw text without known marks.
+// The methods of Known read a raw text with these known marks. The functions of the same names read a raw text without
+// known marks.
 type Known struct {
 	marks critic.Known
 	doc   *critic.Document // the cached parse, or nil
@@ -38,7 +39,8 @@ func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }
 
 func (k Known) MarksOf(raw string) Known { return Known{marks: k.parse(raw).Counted()} }
 
-// AfterEdits returns the known marks after a script of raw: the marks whose openers the script keeps.
+// AfterEdits returns the known marks of the text that a script makes from raw: the marks whose openers the script
+// keeps.
 func (k Known) AfterEdits(raw string, edits []Edit) Known {
 	return Known{marks: k.marks.AfterEdits(raw, edits)}
 }
@@ -57,22 +59,23 @@ func (k Known) Before(at int) Known { return Known{marks: k.marks.Before(at)} }
 // From returns the marks that open at or after an offset, relative to that offset.
 func (k Known) From(at int) Known { return Known{marks: k.marks.From(at).Shift(-at)} }
 
-// MayBeMarks lists the offsets in raw where a mark may open, at any position.
+// MayBeMarks lists the offsets in raw where a mark or a deleted comment may open, at any position.
 func MayBeMarks(raw string) []int { return critic.Openers(raw) }
 
-// IsCertain reports whether the marks of raw do not depend on which of them are known.
+// IsCertain reports whether the marks of raw certainly do not depend on which of them are known. It may return false
+// although they do not depend on that.
 func IsCertain(raw string) bool { return critic.IsCertain(raw) }
 
-// Literals finds the ranges of a text without marks where nothing counts as a mark: front matter, code, formulas,
-// HTML tags and comments, %% comments and templates.
+// Literals finds, in a text without marks, the ranges where delimiters are literal: front matter, code, formulas, HTML
+// tags and comments, %% comments and templates.
 type Literals struct{ zones *markdown.Zones }
 
 func LiteralsOf(text string) Literals { return Literals{markdown.NewZones(text)} }
 
-// Has reports whether an offset is inside a literal range. Offsets must not decrease between calls.
+// Has reports whether an offset is inside a literal range, not at its start. Offsets must not decrease between calls.
 func (l Literals) Has(at int) bool { return l.zones.In(at) }
 
-// Read returns k with a cached parse of raw, so that its methods need not parse raw again.
+// Read returns k with a cached parse of raw, so that most of its methods need not parse raw again.
 func (k Known) Read(raw string) Known {
 	k.doc = k.parse(raw)
 	return k

@@ -26,14 +26,14 @@ The examples are test cases of the package ` + "`diffwrap`" + ` (testdata/put), 
 
 ## What counts as a mark
 
-Marks that relayfs wrote count anywhere, even in code, because relayfs keeps a record of each. In other text, a mark goes from the leftmost opener to the
+Marks that relayfs wrote count everywhere, even in code, because relayfs keeps a record of each mark. In other text, a mark extends from the leftmost opener to the
 first closer of the same kind, in any dialect. Marks do not nest. But braces with signs can also be ordinary text. relayfs treats them as text
 
 ` + literalExamples() + `
 Such text is the same in every view. relayfs does not list or count it, ` + "`accept --all`" + ` does not change it, and an agent may write it. Other plugins may treat it differently: Commentator and
-Relay Comments see marks in code too, obsidian-track-changes and the extension of VS Code do not.
+Relay Comments also recognise marks in code; obsidian-track-changes and the extension of VS Code do not.
 
-A mark that you type in one of these places is therefore not a suggestion. A comment there does not count either: write it next to the code. If the state folder is lost, the marks that relayfs wrote in such
+A mark that you type in one of these places is therefore not a suggestion. A comment in such a place does not count either: write the comment next to the code. If the state folder is lost, the marks that relayfs wrote in such
 places become text as well, and you must remove them yourself.
 `
 

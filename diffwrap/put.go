@@ -45,10 +45,10 @@ type Move = marking.Move
 
 type Result struct {
 	Edits       []Edit             // edits of the raw text; nil if nothing changes
-	Known       Known              // the marks of the new raw text
+	Known       Known              // the marks of the new raw text; Options.Known if nothing changes
 	FrontMatter *FrontMatterChange // nil if the front matter did not change
 	Warnings    []string           // sentences for the writer; the edits are valid nevertheless
-	Made        []Made             // new or changed pending parts of the raw text, first suggestions, then comments
+	Made        []Made             // new or changed suggestions, then comments, of the new raw text
 	Moved       []Move
 }
 
@@ -57,7 +57,7 @@ func Put(raw, accepted string) ([]Edit, error) {
 	return r.Edits, err
 }
 
-// Put returns the edits that change raw for a writer who turned its accepted view into the given text. It returns a
+// Put returns the edits of raw for a writer who has changed the accepted view of raw into the given text. It returns a
 // whole result or a *RefusedError, and has no side effects. The package comment lists the laws of a result.
 func (o Options) Put(raw, accepted string) (Result, error) {
 	if rest, ok := strings.CutPrefix(raw, ByteOrderMark); ok {
@@ -92,7 +92,7 @@ func (o Options) put(raw, accepted string) (Result, error) {
 		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now), Owners: o.Owners,
 	}}
 	p.Own = p.own
-	p.AwaitsDecision = func(c *critic.Cell) bool { return o.Owners[c.Start].Access == Waiting } // another author's
+	p.AwaitsDecision = func(c *critic.Cell) bool { return o.Owners[c.Start].Access == Waiting } // of another author
 	return p.put()
 }
 
@@ -103,7 +103,7 @@ type putter struct {
 	matter   frontMatter
 }
 
-// put runs the stages of the package comment, beginning with Compare.
+// put checks the new text, tries undo, and otherwise runs the stages of the package comment from Compare on.
 func (p *putter) put() (Result, error) {
 	if err := p.checkSigned(); err != nil {
 		return Result{}, err
@@ -132,7 +132,7 @@ func (p *putter) put() (Result, error) {
 	return r, err
 }
 
-// draw marks the change.
+// draw writes the change as marks.
 func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {
@@ -152,7 +152,8 @@ func (p *putter) draw() (Result, error) {
 	return Result{}, wrong
 }
 
-// read parses the raw text that a drawing produces. Every mark that counted before the change still counts.
+// read parses the raw text that a drawing produces. Known marks are the marks that counted before the change and the
+// marks that the drawing writes, except in new front matter.
 func (p *putter) read(d *marking.Drawing) *critic.Document {
 	known := p.Doc.Counted().AfterEdits(p.Doc.Raw, d.Edits).And(d.Opens...)
 	if p.matter.change != nil {
@@ -161,7 +162,7 @@ func (p *putter) read(d *marking.Drawing) *critic.Document {
 	return critic.Parse(Apply(p.Doc.Raw, d.Edits), known)
 }
 
-// newMark finds a suggestion or highlight in the written text that was not in the text that the writer had read.
+// newMark finds a suggestion or highlight in the written body that was not in the text that the writer had read.
 // Acceptance would turn it into a mark, even if the writer meant it as text.
 func (p *putter) newMark() (at int, mark string) {
 	if critic.FirstOpener(p.New[p.NewBody:]) < 0 {
@@ -181,7 +182,8 @@ func (p *putter) newMark() (at int, mark string) {
 	return 0, ""
 }
 
-// undo returns the edits that revert all suggestions of the writer, if the change consists only of that.
+// undo returns the edits of a change that, in the body, only reverts all suggestions and comments of the writer. It
+// returns nil for any other change.
 func (p *putter) undo() []Edit {
 	var edits []Edit
 	left, same := p.New[p.NewBody:], true
@@ -207,7 +209,7 @@ func (p *putter) undo() []Edit {
 	return append(slices.Clone(p.Matter), edits...)
 }
 
-// own reports whether a cell is a suggestion or comment of the writer.
+// own reports whether a cell is a suggestion or comment of the writer, other than the suggestions in p.Fixed.
 func (p *putter) own(c *critic.Cell) bool {
 	o, ok := p.Options.Owners[c.Start]
 	switch {
@@ -255,8 +257,9 @@ func checkUTF8(texts ...string) error {
 	return nil
 }
 
-// ByteOrderMark at the start of a note belongs to the note, and not to its text: no mark precedes it, and a writer
-// neither adds nor removes it. Many programs drop it when they read a text, and then write the text without it.
+// ByteOrderMark is not part of the text of a note, although the note may start with it: no mark precedes it, and a
+// writer cannot add or remove it. Many programs drop the byte order mark when they read a text, and then write the text
+// without it.
 const ByteOrderMark = "\ufeff"
 
 // putAfterMark is Put for the text after a byte order mark.

@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// checkSigned refuses comments of several lines, and comments and marks in another author's name. It allows those that
-// the note already has, so that the writer may move them.
+// checkSigned refuses comments of several lines, and comments and marks in another author's name. It allows comments
+// and marks that the note already has, so that the writer may move them. It also sets p.Bare and p.Literal.
 func (p *putter) checkSigned() error {
 	body := p.New[p.NewBody:]
 	known, ofNote := p.knownComments()
@@ -42,8 +42,8 @@ func (p *putter) checkSigned() error {
 	return p.checkNames(body)
 }
 
-// knownComments counts the comments that the writer may write: those in the view, those whose deletion is pending, and
-// literal ones of the original. ofNote has those that are real comments.
+// knownComments counts the comments that the writer may write: comments in the view, comments whose deletion is
+// pending, and literal comments of the original view. ofNote has the texts of the real comments of the note.
 func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) {
 	known, ofNote = make(map[string]int), make(map[string]bool)
 	for _, view := range []string{p.Old, p.original} {
@@ -83,8 +83,7 @@ func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
 	return nil
 }
 
-// checkNames refuses marks in new text that carry another author's name: acceptance would attribute them to that
-// author.
+// checkNames refuses new marks that carry another author's name: acceptance would attribute them to that author.
 func (p *putter) checkNames(body string) error {
 	names := critic.SignedMarks(body)
 	if len(names) == 0 {

@@ -16,7 +16,7 @@ const (
 	Addition Kind = iota
 	// Deletion is text that only the original view has.
 	Deletion
-	// Replacement is a deletion directly followed by its addition, or a substitution {~~old~>new~~}.
+	// Replacement is a suggestion that deletes text and adds text, or a substitution {~~old~>new~~}.
 	Replacement
 	// Comment is a comment {>>text<<}.
 	Comment
@@ -42,8 +42,8 @@ type Suggestion struct {
 	Author     string    // author named in the text; "" if missing
 	Time       time.Time // time named in the text; zero if missing
 	Comments   []string  // texts of the open comments directly after it
-	Parts      []Span    // spans of its marks if other text separates them; nil if they are adjacent
-	Gap        int       // bytes of plain text between it and the previous suggestion; 0 if it has Parts
+	Parts      []Span    // spans of its marks if anything is between them; nil if they are adjacent
+	Gap        int       // bytes of plain text since the previous suggestion, or since the start of raw; 0 if it has Parts
 }
 
 func (s *Suggestion) Stretches() []Span {
@@ -100,8 +100,8 @@ func (s *Suggestion) join(more Suggestion) {
 	}
 }
 
-// Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight includes
-// the comments directly after it.
+// Annotations lists the open comments and the highlights of raw that belong to no suggestion, in order. Each includes
+// the open comments directly after it. A comment inside a highlight is part of the highlight's text.
 func (k Known) Annotations(raw string) []Suggestion {
 	doc := k.parse(raw)
 	var out []Suggestion
@@ -121,7 +121,7 @@ func (k Known) Annotations(raw string) []Suggestion {
 	return out
 }
 
-// annotation reads the annotation that starts with cell i. next is the index of the cell after it.
+// annotation reads the annotation that starts with cell i, if any. next is the index of the next cell to read.
 func annotation(d *critic.Document, i int) (s Suggestion, next int, ok bool) {
 	c := &d.Cells[i]
 	switch {
@@ -148,7 +148,7 @@ func annotation(d *critic.Document, i int) (s Suggestion, next int, ok bool) {
 	return s, last, true
 }
 
-// suggestion converts a group. The caller sets Line.
+// suggestion converts a group. The caller sets Line and Gap.
 func suggestion(d *critic.Document, g critic.Group) Suggestion {
 	first, last := &d.Cells[g.First], &d.Cells[g.Last]
 	s := Suggestion{Kind: Replacement, Start: first.Start, End: last.End}

@@ -47,11 +47,11 @@ func opensComment(d *critic.Document, i int) bool {
 	return d.IsMark(i, critic.Comment) && !d.Cells[i].Resolved
 }
 
-// maxAbout is the maximum length of Thread.About, in characters.
+// maxAbout is the maximum length of Thread.About in characters, without the ellipsis before a shortened text.
 const maxAbout = 40
 
-// wordsBefore returns the text that the thread at cell i concerns: the highlight that ends before it, or else the words
-// before it on its line.
+// wordsBefore returns the end of the text that the thread at cell i concerns: the highlight that ends before it, or
+// else the words before it on its line.
 func wordsBefore(d *critic.Document, i int) string {
 	text, highlight := "", i > 0 && d.Cells[i-1].Kind == critic.HighlightClose
 	for k := i - 1; k >= 0; k-- {
@@ -89,8 +89,9 @@ func WriteComment(d Dialect, author, text string, now time.Time) string {
 	return d.Comment(author, text, now)
 }
 
-// CommentFits reports whether the comment can be inserted at an offset of raw. Both views must stay the same, the text
-// must parse as one comment, and the insertion must not split a character, link or similar token.
+// CommentFits reports whether the comment can be inserted at an offset of raw. Both texts without comments, and the
+// number of suggestions, must stay the same. The insertion must parse as one comment, and must not split a character,
+// link or similar token.
 func (k Known) CommentFits(raw string, at int, comment string) bool {
 	if at < 0 || at > len(raw) || splits(raw, at) {
 		return false

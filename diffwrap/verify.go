@@ -8,8 +8,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// verify returns the refusal of a result that does not parse back to the planned texts. Only literal delimiters in a
-// text can cause that.
+// verify returns an error if a result does not parse back to the planned texts, or if parsers of a single form no
+// longer agree about it (see critic.Document.AgreesAs). Causes are literal delimiters in a text, or a mark on the
+// closing line of the front matter.
 func (p *putter) verify(doc *critic.Document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
@@ -19,7 +20,7 @@ func (p *putter) verify(doc *critic.Document) error {
 	}
 	at, literal := p.literalOpener()
 	return &RefusedError{Line: span.LineOf(p.New, at), Literal: literal, Err: ErrAmbiguous,
-		advice: "put a blank into it, as in \"{ ++\", or ask the user to make this change"}
+		advice: "put a blank after the brace, as in \"{ ++\", or ask the user to make this change"}
 }
 
 // readsBack reports whether a result satisfies laws 1 and 3.
@@ -32,8 +33,8 @@ func (p *putter) readsBack(doc *critic.Document) bool {
 	return doc.Shows(p.New) && doc.Render(OriginalView) == original && p.rejected(doc) == rejected
 }
 
-// rejected returns the document's text after a rejection of all suggestions. It leaves out the comments that the writer
-// adds, and highlights that become empty.
+// rejected returns the document's text after a rejection of all suggestions. It leaves out the comments in p.Bare, and
+// highlights that become empty.
 func (p *putter) rejected(doc *critic.Document) string {
 	if doc.Plain() {
 		return doc.Raw
@@ -59,8 +60,9 @@ func (p *putter) rejected(doc *critic.Document) string {
 	return unsafe.String(unsafe.SliceData(text), len(text)) // without a copy
 }
 
-// literalOpener returns the most likely cause of a failure and its offset in the new text. It tries, in order: an
-// opener without a closer, a literal mark, the first delimiter in the new or the raw text, and a possible attribution.
+// literalOpener returns the most likely cause of a failure and its offset in the new text, or 0 if only the raw text
+// has it. It tries, in order: an opener without a closer, a literal mark, the first delimiter in the new or the raw
+// text, and a possible attribution.
 func (p *putter) literalOpener() (at int, literal string) {
 	doc := critic.Parse(p.New, critic.Known{})
 	if doc.Unclosed >= 0 {

@@ -27,7 +27,7 @@ type Attachment struct {
 	common
 
 	mu sync.Mutex // guards the fields below
-	// written describes the file after the last write through this mount. It is needed because the workspace notices
+	// written describes the file after the last write through this mount. attr uses it because the workspace reports
 	// that write a little later.
 	written fs.FileInfo
 	// size and modTime are the values that the kernel got last. They stay valid for programs that have the file open
@@ -37,7 +37,7 @@ type Attachment struct {
 	from    *File  // the scratch file that became this attachment, while a program has that file open
 	draft   *draft // new content, while a program has the file open for writing; always nil in direct mode
 
-	madeIn program.Identity // the run that made it on this mount, or zero; see moveMadeOver
+	madeIn program.Identity // the program run that created the file on this mount, or zero; see moveMadeOver
 }
 
 type attachmentHandle struct {
@@ -102,7 +102,7 @@ func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int
 	if h == nil || !h.writes {
 		p, there := a.where()
 		if !there {
-			return syscall.ESTALE // for the same reason as in Open
+			return syscall.ESTALE // another file may have the name, as in Open
 		}
 		h, err := a.openForWriting(ctx, p, os.O_WRONLY)
 		if err != nil {
@@ -113,7 +113,7 @@ func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int
 	return errors.Join(h.file.Truncate(size), h.noteWrite())
 }
 
-// openForWriting opens a, which is at p. It opens the draft if writes are proposals.
+// openForWriting opens the attachment, whose path is p. It opens the draft if writes are proposals.
 func (a *Attachment) openForWriting(ctx context.Context, p model.Path, flag int) (h *attachmentHandle, err error) {
 	h = &attachmentHandle{a: a, writes: true}
 	if a.t.ws.WritesFiles() != nil {
@@ -201,8 +201,9 @@ func (h *attachmentHandle) Write(ctx context.Context, data []byte, off int64) (u
 	return uint32(n), h.errno(ctx, "write", err)
 }
 
-// Flush is close(2) on one of the descriptors that share the handle. When it returns, a draft is proposed, or close
-// gets the error. A flush may come before the first write, as with a shell's redirection.
+// Flush is called for each close(2) of a descriptor of the handle. It proposes a draft before it returns, so close gets
+// the error if that fails. A program may close a descriptor before the first write, for example a shell that redirects
+// output.
 func (h *attachmentHandle) Flush(ctx context.Context) syscall.Errno {
 	d, proposed := h.file.(*draft)
 	if !proposed || !h.writes || !d.due() {

@@ -20,7 +20,7 @@ type common struct {
 	location
 	attributes
 
-	// commitMu admits one commit or change of name of a File or an Attachment at a time. It is held during calls of the
+	// commitMu admits one commit or change of name of a File or an Attachment at a time. It is held during calls to the
 	// workspace. tree.holdCommits locks the commitMu of several nodes together.
 	commitMu sync.Mutex
 }
@@ -52,7 +52,7 @@ func (c *common) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 }
 
 // attributes are the values that programs set on an inode. The mount stores them because editors and copying tools
-// check them. It never publishes them.
+// check them. It publishes none of them except the permissions (see chmod).
 type attributes struct {
 	mu       sync.Mutex // guards the fields below
 	mode     uint32     // permission bits
@@ -129,7 +129,7 @@ func (a *attributes) inherit(from *attributes) {
 	}
 }
 
-// wereSet reports whether a program has set an attribute. Such attributes exist only on this mount.
+// wereSet reports whether a program has set any attribute. Such attributes exist only on this mount.
 func (a *attributes) wereSet() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,8 +143,8 @@ func (a *attributes) setBefore(t time.Time) bool {
 	return a.setTimes().ctime.Before(t)
 }
 
-// fill fills in all attributes of an inode with size bytes that were changed at modTime. go-fuse
-// completes most answers by itself, but not the answer to SETATTR.
+// fill fills in all attributes of an inode with size bytes that were changed at modTime. go-fuse completes most
+// answers, but not the answer to SETATTR.
 func (a *attributes) fill(out *fuse.Attr, inode *fs.Inode, size int64, modTime time.Time, nlink uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

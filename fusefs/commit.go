@@ -20,12 +20,13 @@ import (
 
 // A commit writes the content of a file to the workspace.
 //
-// A commit uses the path that the file had when the commit began. So a file is renamed only between two commits, and a
-// folder only while nothing is committed. Otherwise the commit would create a removed file again, or write to another
-// file that has taken the path.
+// A commit uses the path that the file had when the commit began. So a file is renamed only between two commits of the
+// file, and a folder only while no commit is in progress. Otherwise the commit would create a removed file again, or
+// write to another file that has taken the path.
 
-// holdCommits waits for the commits of nodes and blocks new ones until release is called. If a node is a folder, it
-// waits for and blocks the commits of all files.
+// holdCommits waits for the commits of nodes, and blocks new commits until release is called. The replaced inodes of a
+// note count as well. If a node is a folder of the workspace, holdCommits waits for and blocks the commits of all
+// files.
 func (t *tree) holdCommits(nodes ...node) (release func()) {
 	var files []*common
 	for _, n := range nodes {
@@ -201,9 +202,9 @@ func (c *change) giveMode(ctx context.Context) {
 	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }
 
-// stored applies the outcome of a commit. If the commit failed, the name shows the stored note instead of the written
-// text by the time the writer gets the error. Programs that have the file open still see the written text, and may try
-// again.
+// stored applies the outcome of a commit. If the commit failed and the workspace has the note, the name shows the
+// stored note instead of the written text before the writer gets the error. Programs that have the file open still see
+// the written text, and can commit it again.
 func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {
@@ -244,9 +245,10 @@ func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 	f.releaseClean()
 }
 
-// written returns the image that the writer sees after its write has become a version: the bytes that it wrote, with
-// the time of its last write. Other programs may read another text, because the version may include another writer's
-// change or keep the note's line ends. Bytes that did not change keep their time.
+// written returns the image that the writer sees after its write has become a version. The image has the bytes that the
+// program wrote. If the version has the same bytes, the image has the version's time, otherwise the time of the last
+// write. The version may have other bytes, because it may include another writer's change or keep the note's line ends.
+// written also records the image as shown to the writer, and extends the hold.
 func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Image {
 	v, wrote := res.Version, content.ImageOf(res.Version)
 	if v.Text() != c.text {
@@ -302,8 +304,8 @@ func (f *fileState) scheduleTick(d time.Duration) {
 	}
 }
 
-// tick commits a buffer that has not changed for long enough. It checks that while no commit is in progress, because a
-// commit may fail: a text whose writer got an error must not be saved later.
+// tick commits a buffer that has not changed for long enough. It holds f's commits while it checks the buffer: if a
+// concurrent commit failed, its writer got an error, and tick must not save that text later.
 func (f *File) tick() {
 	defer f.t.holdCommits(f)()
 	due, force := false, false

@@ -16,28 +16,28 @@ import (
 
 // Editors save by moving the note away and creating a new file at its name, and mv saves by unlinking the note first.
 // Taken literally, these calls delete the document for everyone and create another one. So if a note loses its name,
-// its unlink is deferred: the mount hides the note, and the workspace keeps it unchanged. If a program creates a file
-// at its name within a moment, that file is the note, written again. Otherwise the move or the removal was intended,
-// and the structure policy decides.
+// its unlink is usually deferred: the mount hides the note, and the workspace keeps it unchanged. If a program creates
+// a file at its name within a moment, that file is the note, written again. Otherwise the move or the removal was
+// intended, and the structure policy decides.
 //
 // An unlink is the same call whether or not a save follows, so one rule holds for all programs. If an unlink would
-// create a proposal, the mount creates the proposal at once, and withdraws it when a file is put at the name. If the
-// policy or the deletion limit would refuse the unlink, the mount defers it, and shows the note again after the grace
-// period. But a process that has unlinked another note and has not put that note back is not saving. Its unlink is
-// refused at once.
+// create a proposal, the mount creates the proposal at once. A file that is put at the name withdraws the proposal. If
+// the policy or the deletion limit would refuse the unlink, the mount defers it, and shows the note again after the
+// grace period. But a process that has unlinked another note and has not put that note back is not saving. Its unlink
+// is usually refused at once.
 
 // unlinkGrace is the grace period: the time for which a name may be missing during a save.
 const unlinkGrace = 3 * time.Second
 
-// deferredUnlink is a note or folder that the mount hides during its grace period.
+// deferredUnlink is a note, another file or a folder that the mount hides during its grace period.
 type deferredUnlink struct {
 	at        model.Path
-	doc       uint64        // ID of the note; 0 for a folder
+	doc       uint64        // ID of the note or file; 0 for a folder
 	image     content.Image // the text that the note showed
 	target    model.Path    // new path of a rename; "" if it was unlinked or moved out of the workspace
 	why       string
 	nameTaken bool                 // another note has taken its name
-	backup    *File                // the file that target shows if target is not a note's name; nil for a note or folder
+	backup    *File                // the scratch file that shows the content of a file that is not a note; otherwise nil
 	by        bridge.ChangeRequest // the request that was deferred
 	proc      program.Program      // the process that made the request
 	since     time.Time
@@ -89,8 +89,8 @@ func (n *nodeTable) deferredIf(condition func(at model.Path, du *deferredUnlink)
 	return found
 }
 
-// removal records the deletion of a note that relayfs has just proposed. relayfs proposes the deletion at once, so that
-// the note stays deleted if relayfs is killed. It withdraws the proposal if a file is put at the note's name.
+// removal records a note whose deletion relayfs has just proposed. relayfs proposes the deletion at once, so that the
+// note stays deleted if relayfs is killed. It withdraws the proposal if a file is put at the note's name.
 type removal struct {
 	sourcePath model.Path // the note's source path
 	doc        uint64
@@ -156,7 +156,7 @@ func (t *tree) putBack(ctx context.Context, p model.Path) {
 		_, err = t.ws.Rename(ctx, r.sourcePath, p, r.by)
 	}
 	if err != nil {
-		t.log.Warn("a note that was unlinked and written again is a new note: reject the deletion to restore the old one", model.LogPath, string(p), model.LogErr, err)
+		t.log.Warn("a note that was unlinked and written again is a new note: reject the deletion to restore the old note", model.LogPath, string(p), model.LogErr, err)
 		return
 	}
 	du := &deferredUnlink{doc: r.doc, image: r.image, why: whyUnlinked, by: r.by, proc: r.proc}
@@ -242,7 +242,7 @@ func (t *tree) applyDeferred(ctx context.Context, p model.Path, du *deferredUnli
 	return err
 }
 
-// dropBackup removes the backup file that the target of a deferred rename shows, because the renamed note gets that
+// dropBackup removes the backup file that the target of a deferred rename shows, because the renamed file gets that
 // name. It reports whether the backup was still there.
 func (t *tree) dropBackup(du *deferredUnlink) bool {
 	dir := t.folderOf(du.target)
@@ -313,10 +313,10 @@ func (t *tree) deferredFrom(p model.Path) (model.Path, *deferredUnlink) {
 
 // deferAtSourcePath is called before a file is created at p. If the note with the source path p was unlinked at another
 // path, where it was shown, deferAtSourcePath defers that unlink at p instead. It first ends the grace period of
-// another note deferred at p, because a program may create that note's own name next.
+// another note deferred at p, because a program may create a file at that note's source path next.
 func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
 	at, du := t.deferredFrom(p)
-	if du == nil || du.doc == 0 || !du.timer.Stop() { // none, a folder, or the grace period has just ended
+	if du == nil || du.doc == 0 || !du.timer.Stop() { // no deferred unlink, a folder, or a grace period that has just ended
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -324,9 +324,9 @@ func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
 	t.renameBack(ctx, at, p, du)
 }
 
-// restoreFolder is called before a folder is created at p. If the folder with the source path p was removed at another
-// path, where it was shown, restoreFolder shows it at p, and reports that it did. The unlinks of its contents stay
-// deferred there.
+// restoreFolder is called before a folder is created at p. If a folder was removed at p a moment ago, or a folder with
+// the source path p at another path, restoreFolder shows that folder at p again and returns true. The unlinks of the
+// folder's contents stay deferred at p.
 func (t *tree) restoreFolder(ctx context.Context, p model.Path) bool {
 	at, du := p, t.deferredAt(p)
 	if du == nil || du.doc != 0 {

@@ -34,7 +34,7 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 	if changed, _ := d.state(); changed.After(modTime) {
 		modTime = changed
 	}
-	if modTime.IsZero() { // a server has no time for a folder without changes
+	if modTime.IsZero() { // a server has no modification time for a folder without changes
 		modTime = d.t.mounted
 	}
 	d.fill(out, d.EmbeddedInode(), 4096, modTime, 2)
@@ -65,7 +65,7 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 	return d.listing(entries), 0
 }
 
-// listing returns the entries of the workspace, without deferred ones, and the nodes that exist only on this mount.
+// listing returns the entries of the workspace, except deferred entries, and the nodes that exist only on this mount.
 func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	dir, list := d.path(), d.dirEntries()
 	d.t.update(func(tb *tableState) {
@@ -157,7 +157,8 @@ func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return syscall.ENOTDIR
 }
 
-// remove removes the folder at p. It returns ErrNotEmpty unless the folder is empty. The caller must hold the commits.
+// remove removes the folder at p, or defers the removal. It returns ErrNotEmpty unless the folder is empty except for
+// deferred nodes. The caller must hold the commits.
 func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	t := d.t
 	entries, err := t.ws.ReadDir(ctx, p)
@@ -192,13 +193,13 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	return err
 }
 
-// dirHandle is an open folder. It lists the folder at the first read, and not when it is opened. In between, the kernel
-// asks for the folder's modification time, and caches the listing under that time. If the listing was older than that
-// time, the kernel would take it for current.
+// dirHandle is an open folder. It lists the folder at the first read, not at the OPENDIR. Between the two, the kernel
+// asks for the folder's modification time, and caches the listing under that time. If the listing were older than that
+// time, the kernel would use an outdated listing as current.
 //
 // The kernel may return the first part of a listing from its cache, lose the cache, and request the rest by the offset
-// of the last name. So an offset must mean the same in every listing, even if the listings differ. It is computed from
-// the name, and names are listed in the order of their offsets.
+// of the last name. So an offset must mean the same in every listing, even if the listings differ. The offset is
+// computed from the name, and names are listed in the order of their offsets.
 type dirHandle struct {
 	dir     *fs.Inode
 	list    func(context.Context) ([]fuse.DirEntry, syscall.Errno)
@@ -232,7 +233,7 @@ func (h *dirHandle) load(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// These are the offsets of the names that every folder has. 0 is the start.
+// Offsets of the names that every folder has, and of the first other name. Offset 0 is the start of the listing.
 const (
 	selfOffset = 1 + iota
 	parentOffset
@@ -250,7 +251,7 @@ func dotEntries(dir *fs.Inode) []fuse.DirEntry {
 	return []fuse.DirEntry{self, above}
 }
 
-// nameOffset returns the offset of a name in every listing. It fits into a signed off_t.
+// nameOffset returns the offset of a name in every listing. The offset fits into a signed off_t.
 func nameOffset(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))

@@ -2,17 +2,17 @@
 //
 //	s, err := fusefs.Mount(ctx, ws, "/home/ann/notes", fusefs.Options{Author: "claude"})
 //	...
-//	err = s.Unmount() // commits what is written and not yet closed
+//	err = s.Unmount() // commits the written data of open files
 //
 // # Nouns
 //
 // A Server is one mount. The root inode of a mount is the workspace, and its children are the roots of the workspace. A
-// Dir is a folder of the workspace. An Attachment is a file in it that is not a note. In suggest mode, in which changes
-// wait for a user, programs write a draft of it, which becomes a proposal. A Link is a symbolic link. A File is a note
-// or a scratch file. A scratch file (an editor's swap, backup or temporary file) lives in memory and never leaves the
-// mount. A File can change from one to the other: after a program has saved by writing a temporary file and renaming it
-// over Name.md, the name has the inode of the temporary file, as POSIX requires, and that inode is the note from then
-// on. A document belongs to a name, not to an inode.
+// Dir is a folder of the workspace. An Attachment is a file of the workspace that is not a note. In suggest mode,
+// changes wait for a user: programs write a draft of the attachment, and the draft becomes a proposal. A Link is a
+// symbolic link. A File is a note or a scratch file. A scratch file (an editor's swap, backup or temporary file) lives
+// in memory and never leaves the mount. A File can change from one to the other: after a program has saved by writing a
+// temporary file and renaming it over Name.md, the name has the inode of the temporary file, as POSIX requires, and
+// that inode is the note from then on. A document belongs to a name, not to an inode.
 //
 // # Files
 //
@@ -31,7 +31,7 @@
 //	former
 //	handleless                          a read-only mount
 //	evict                               eviction from an idle mount
-//	workspace, killable_context         calls of the workspace that end when the calling program dies
+//	workspace, killable_context         calls to the workspace that end when the calling program dies
 //	errno                               errors as errnos
 //	system, diagnose                    system-dependent code
 //
@@ -40,20 +40,21 @@
 // All handles of a File share one buffer, which the first write creates. They belong to one run, because an inode that
 // one run writes is not shared with another (sharing.go). The buffer is committed to the workspace as the difference
 // from the text that the writing process was shown. That happens when a handle that wrote is closed
-// (FLUSH) or synced, when the file is renamed over a note, and, for late writes of mapped pages, after a second without
-// writes. A truncation alone publishes nothing for a while, because "empty this note" and "rewrite it in a moment" look
-// alike. While a handle that wrote is open, the file shows only the buffer. The commit merges concurrent changes by
-// others; the file shows them after the handle is closed.
+// (FLUSH) or synced, before the file is renamed or unlinked, when it is renamed over a note, and after a second without
+// writes, because the kernel may write mapped pages late. A truncation alone publishes nothing for a while, because
+// "empty this note" and "rewrite it in a moment" look alike. While a handle that wrote is open, other than for
+// appending, the file shows only the buffer. The commit merges concurrent changes by others; the file shows them after
+// the handle is closed.
 //
 // # Caches
 //
-// The kernel caches attributes, names, listings and pages for an hour. It is notified of each change that it did not
-// make itself (notify.go). It has one size and one set of pages for each inode, for all processes. So an inode of a
-// note shows one text, in its answers to GETATTR and READ, until a program writes through it. A change made elsewhere
-// is shown as a new inode with the same number at the name (refresh.go), and open descriptors keep the text that they
-// opened. For a moment after a save the name keeps the saved text. A note without open handles keeps no text. The
-// kernel gets the text with the answer to the first OPEN of a note (storePages). An idle mount makes the kernel forget
-// all notes except the latest (evict.go).
+// On Linux, the kernel caches attributes, names, listings and pages for a long time (system_linux.go). It is notified
+// of each change that it did not make itself (notify.go). It has one size and one set of pages for each inode, for all
+// processes. So an inode of a note shows one text, in its answers to GETATTR and READ, until a program writes through
+// it. A change made elsewhere is shown as a new inode with the same number at the name (refresh.go), and open
+// descriptors keep the text that they opened. For a moment after a save the name keeps the saved text. A note without
+// open handles usually keeps no text. The kernel gets the text of a small note with the answer to the first OPEN
+// (storePages). An idle mount makes the kernel forget all notes except the latest (evict.go).
 //
 // # States of a file
 //
@@ -74,22 +75,22 @@
 //
 // # Concurrency and lock order
 //
-//	common.commitMu  admits one commit or change of name of a File or Attachment at a time; held during calls of the workspace
-//	tree.folders     no commit while a folder changes its path; held during calls of the workspace
+//	common.commitMu  admits one commit or change of name of a File or Attachment at a time; held during workspace calls
+//	tree.folders     no commit while a folder changes its path; held during workspace calls
 //	File.update      content of one file; memory only; likewise Attachment.mu, and draft.mu inside it
 //	formerInodes.mu  the inodes that had the name of a note; memory only
 //	nodeTable.update the nodes by their paths; memory only
 //	leaves           the locks of location, attributes, entries, notifications, shownLog, recentFiles, watchNotifier and
-//	                 handleless, and those of package program
+//	                 handleless, and the locks of package program
 //
-// Only the first two are held during a call of the workspace. No lock is held during a notification to the kernel that may
-// wait. Only the goroutine of notifications.run sends these notifications, and no handler waits for that goroutine. The
-// workspace's events arrive in tree.changed, which only changes memory and queues.
+// Only the first two are held during a call to the workspace. No lock is held during a notification to the kernel that
+// may wait. Only notifications.run and the goroutines that it starts send these notifications, and no handler waits for
+// them. The workspace's events arrive in tree.changed, which only changes memory and queues.
 //
 // # Programs that watch the mount
 //
 // A separate process wakes programs that watch the mount (watch_notifier_linux.go). If relayfs is killed during a
-// notification, the process and programs that use the mount may wait in the kernel forever. Unmount, and Check before
+// notification, its process and programs that use the mount may wait in the kernel forever. Unmount, and Check before
 // the next mount, abort the connection (system_linux.go).
 //
 // # Errors

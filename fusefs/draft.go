@@ -18,14 +18,14 @@ import (
 )
 
 // draft is the new content of an Attachment in suggest mode: the whole file in memory, shared by all handles that have
-// it open for writing. It is committed to the workspace like a note's text: when a handle that wrote is closed or
+// the file open for writing. It is committed to the workspace like a note's text: when a handle that wrote is closed or
 // synced, and before the file is renamed. It is a model.File, so that handles write a draft in the same way as a file.
 type draft struct {
 	a *Attachment
 
 	mu           sync.Mutex // guards the fields below
 	buf          content.Buffer
-	base         model.ContentSum // sum of the content from which buf was made; zero if buf contains nothing of it
+	base         model.ContentSum // sum of the content from which buf was made, until the first commit; zero if buf was made without any content
 	writers      int
 	scratchBytes int64 // bytes accounted to the scratch layer
 }
@@ -39,7 +39,7 @@ func newDraft(a *Attachment, prog program.Program) *draft {
 	return d
 }
 
-// openDraft returns the draft that all writers of a share, and creates it if there is none.
+// openDraft returns the attachment's draft, which all its writers share. If there is none, openDraft creates it.
 func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool) (*draft, error) {
 	if err := a.t.ws.MayWriteFile(p); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool)
 	return d, nil
 }
 
-// shared returns the draft of a, or nil if no program has a open for writing.
+// shared returns the attachment's draft, or nil if no program has the attachment open for writing.
 func (a *Attachment) shared() *draft {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -141,7 +141,7 @@ func (d *draft) truncate(size int64) error {
 }
 
 // fits returns an error if the draft cannot have the given size. It then also marks the draft as failed, because the
-// draft would lack a part of the content that its program writes.
+// draft lacks a part of the content that its program has written.
 func (d *draft) fits(size int64) error {
 	switch t := d.a.t; {
 	case t.drained.Load():
@@ -170,8 +170,9 @@ func (d *draft) Sync() error {
 	return d.a.t.ws.Sync(context.Background(), d.a.path())
 }
 
-// Close ends one writer's use. The last Close commits the changes since the last flush, even if the file was only
-// created or truncated. It drops changes that could not be committed, because their program got the error.
+// Close ends the use of the draft by one writer. The last Close commits the changes since the last flush, even if the
+// file was only created or truncated. It drops changes that could not be committed, because their program got the
+// error.
 func (d *draft) Close() error {
 	d.mu.Lock()
 	due := d.writers <= 1 && d.buf.FailedGen != d.buf.Gen

@@ -49,7 +49,7 @@ var errnoTable = []struct {
 }
 
 // toErrno returns the errno of err, or 0 for nil. ok is set if a row of the table, or an errno in err's chain,
-// determines it.
+// determines the result. logged is set if the reason must be logged.
 func toErrno(err error) (errno syscall.Errno, ok, logged bool) {
 	if err == nil {
 		return 0, true, false
@@ -70,7 +70,7 @@ type errnoReporter struct {
 	Log     *slog.Logger
 	Procs   *program.Table
 	Refused func(model.Refusal) // receives the refusals; may be nil
-	// Silent reports whether refusals to a program are neither logged nor reported. It may be nil.
+	// Silent reports whether refusals to a program stay out of the log and are not passed to Refused. It may be nil.
 	Silent func(program.Program) bool
 }
 
@@ -85,13 +85,13 @@ func (r errnoReporter) Of(ctx context.Context, op string, p model.Path, err erro
 	return errno
 }
 
-// OfSave does the same as Of, for errors that close(2) returns. Few programs check the errors of close, so OfSave
-// always logs the text.
+// OfSave does the same as Of, for errors that few programs check, such as those of close(2). So it logs every error,
+// even if the errno explains it.
 func (r errnoReporter) OfSave(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
 	return r.OfSaveBy(r.Procs.Of(ctx), op, p, err)
 }
 
-// OfSaveBy does the same as OfSave, for a save that prog has started and does not wait for.
+// OfSaveBy does the same as OfSave, for an operation that prog has started and does not wait for.
 func (r errnoReporter) OfSaveBy(prog program.Program, op string, p model.Path, err error) syscall.Errno {
 	if err == nil {
 		return 0

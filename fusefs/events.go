@@ -10,7 +10,7 @@ import (
 )
 
 // changed applies an event of the workspace. It runs on the goroutine of the change, which may be one of our own
-// handlers, so it only changes memory and queues. The kernel already has the changes of names that were requested
+// handlers, so it only changes memory and queues. The kernel already has the renames and removals that were requested
 // through this mount.
 func (t *tree) changed(ev model.Event) {
 	f, ok := ev.Origin.(*File)

@@ -23,8 +23,8 @@ const (
 	evictBatch = 256
 )
 
-// evict makes the kernel forget notes if the mount was not used since the last call. keep is the number of notes, the
-// latest ones, that it leaves to the kernel.
+// evict makes the kernel forget notes if the mount was not used since the last call. keep is the number of the most
+// recently looked up notes that evict leaves to the kernel.
 func (t *tree) evict(ctx context.Context, keep int) {
 	if t.used.Swap(false) {
 		return
@@ -71,9 +71,10 @@ func (f *File) isPinned() (pinned bool) {
 	return pinned
 }
 
-// forgetUnused drops the nodes that the kernel has forgotten. These are no longer in go-fuse's tree of names, which
-// mirrors the kernel's names. It keeps nodes that were looked up since before, because the answer may be on its way to
-// the kernel.
+// forgetUnused drops the nodes that the kernel has forgotten, except nodes with scratch files, with attributes that a
+// program has set, or with text in use. Forgotten nodes are no longer in go-fuse's tree of names, which mirrors the
+// kernel's names. forgetUnused also keeps nodes that were looked up after the given time, because the answer to the
+// lookup may be on its way to the kernel.
 func (t *tree) forgetUnused(before time.Time) {
 	unused := make(map[model.Path]*nodeEntry)
 	t.update(func(tb *tableState) {

@@ -21,7 +21,7 @@ import (
 type File struct {
 	common
 
-	adopted atomic.Bool // a rename is making it a note; events of that save must not replace the note's inodes
+	adopted atomic.Bool // a rename is turning the file into a note; events of that save must not replace the note's inodes
 
 	mu    sync.Mutex
 	state fileState
@@ -34,13 +34,13 @@ type fileState struct {
 	text         content.Text
 	handles      map[*Handle]struct{}
 	ended        chan struct{}     // closed when a handle ends; nil if no open waits for that
-	pagesStored  bool              // the kernel has the content, or a writer's; see storePages
+	pagesStored  bool              // the kernel has pages of the content or of a buffer; see storePages
 	pins         int               // users of the text besides handles
-	attrSentAt   time.Time         // when the kernel last got the attributes; zero if it has none
+	attrSentAt   time.Time         // time when the kernel last got the attributes; zero if the kernel has none
 	nameHold     nameHold          // keeps the inode at its name after a save
 	timer        *time.Timer       // runs tick
 	scratchBytes int64             // bytes accounted to the scratch layer
-	alias        *attachmentHandle // the attachment that a rename made of a scratch file: programs that have it open continue with that
+	alias        *attachmentHandle // the attachment that a rename made of this scratch file; programs that have the file open continue with alias
 }
 
 func (t *tree) newFile(mode uint32) *File {
@@ -67,10 +67,10 @@ func (f *File) attachment() (h *attachmentHandle) {
 }
 
 // attr fills in the attributes for the kernel. They belong to the content that reads return from now on. If that
-// content is no longer the newest version, f is replaced when attr returns.
+// content is no longer the newest version, f is replaced when attr returns, unless a hold delays that.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	err := f.pin(ctx)
-	if err != nil && !errors.Is(err, syscall.ESTALE) { // size and time are known after ESTALE
+	if err != nil && !errors.Is(err, syscall.ESTALE) { // an image with size and time exists even after ESTALE
 		f.unpin()
 		return err
 	}
@@ -94,7 +94,7 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 }
 
 // OnForget is called when the kernel has forgotten the inode, so that no program has it open. On a mount with handles,
-// the release of the last handle already meant this.
+// the last Release or unpin has already evicted the text.
 func (f *File) OnForget() {
 	f.t.former.drop(f)
 	f.update(func(s *fileState) {
@@ -145,7 +145,8 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	return f.common.Setattr(ctx, nil, in, out)
 }
 
-// touched answers a SETATTR that sets nothing, for an inode without a name, from the cached attributes.
+// touched answers the SETATTR of the watchNotifier, which sets no attribute, from the cached attributes. It is used for
+// inodes that are not live.
 func (f *File) touched(out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(cacheTimeout)
 	f.update(func(s *fileState) {
@@ -175,7 +176,7 @@ func (f *File) release() {
 	})
 }
 
-// untouchedSince reports whether no program has the file open, and none has changed it since t.
+// untouchedSince reports whether no program has the file open, and no program has changed the file since t.
 func (f *File) untouchedSince(t time.Time) (untouched bool) {
 	f.update(func(s *fileState) {
 		untouched = len(s.handles) == 0 && s.text.ModTime().Before(t) && f.setBefore(t)
@@ -183,8 +184,8 @@ func (f *File) untouchedSince(t time.Time) (untouched bool) {
 	return untouched
 }
 
-// loseName takes the name from f by the event e. As POSIX requires, programs that have f open can still use it, but its
-// content is no longer committed.
+// loseName applies the event e, by which f loses its name. As POSIX requires, programs that have f open can still use
+// it, but its content is no longer committed.
 func (f *File) loseName(e inodeEvent) {
 	f.update(func(s *fileState) {
 		if s.text.State() == content.Evicted {

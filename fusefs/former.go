@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// A change made elsewhere puts a new inode at a note's name (refresh.go). A program that watches the note itself, and
-// not its folder, watches the old inode, and the kernel keeps that inode for the watch. So the process that wakes
+// A change made elsewhere puts a new inode at a note's name (refresh.go). A program that watches a note instead of the
+// note's folder watches the old inode, and the kernel keeps that inode for the watch. So the process that wakes
 // watchers also touches the old inode. The old inode has lost its name; a hidden folder gives it a name that only this
 // process can use.
 
@@ -29,7 +29,7 @@ type formerInodes struct {
 	dir   *ScratchDir // nil until first needed
 }
 
-// add keeps f, which had the name p, until drop is called because the kernel has forgotten f.
+// add keeps f, which had the name p, until the kernel has forgotten f and drop is called.
 func (l *formerInodes) add(f *File, p model.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// handleless serves a mount without handles. A read-only mount does not need handles: they record the text that a
-// program was shown, for its later writes. The answers to the first OPEN, OPENDIR and FLUSH tell the kernel that it
-// need not send more of them. From then on it opens, reads from its cache, and closes without a request. Its requests
-// for pages and listings have no handle; handleless opens one for each request.
+// handleless serves a mount without handles. A read-only mount does not need handles, because a handle only records the
+// text that a program was shown, for the program's later writes. The answers to the first OPEN, OPENDIR and FLUSH tell
+// the kernel that it need not send more of them. From then on the kernel opens, reads from its cache, and closes
+// without a request. Its requests for pages and listings have no handle, so handleless opens a handle for each request.
 //
 // So relayfs cannot see which files are open: any inode may be open until the kernel forgets it. And no OPEN loads a
 // note's text between the answer with its size and the READ. So recentFiles keeps the texts of the notes that were
@@ -34,7 +34,7 @@ func withoutHandles(inner fuse.RawFileSystem) fuse.RawFileSystem {
 	return &handleless{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
 }
 
-// Open, OpenDir and Flush tell the kernel that it need not send such requests.
+// The ENOSYS of Open, OpenDir and Flush makes the kernel stop sending these requests.
 func (*handleless) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
@@ -81,7 +81,8 @@ func (s *handleless) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 	return status
 }
 
-// stream takes the listing that continues at in.Offset, or starts one.
+// stream removes the stored listing that continues at in.Offset and returns its handle. If there is none, it opens the
+// folder.
 func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
 	key := streamKey{in.NodeId, in.Offset}
 	s.mu.Lock()

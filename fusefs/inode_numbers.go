@@ -18,18 +18,18 @@ import (
 // them as doubles (Node) would confuse files with larger numbers.
 const firstInode = 1 << 52
 
-// inodeNumbers has the numbers of all nodes with an ID in the workspace. The number of a file is a fingerprint of its
-// path. So programs that compare the numbers of files over days (backup tools, tail -F, editors with a session file)
-// get the same number for the same path after a restart. As on a disk, a renamed file keeps its number, a new file at
-// its old path gets another number, and a save by rename gives the note a new number. numbersFile stores the numbers
-// that are not the fingerprints of their paths.
+// inodeNumbers has the numbers of the nodes that have an ID in the workspace and were looked up. The number of a file
+// is usually a fingerprint of its path. So programs that compare the numbers of files over days (backup tools, tail -F,
+// editors with a session file) get the same number for the same path after a restart. As on a disk, a renamed file
+// keeps its number, a new file at its old path gets another number, and a save by rename gives the note a new number.
+// numbersFile stores the numbers that are not the fingerprints of their paths.
 type inodeNumbers struct {
 	numbers map[uint64]uint64 // by ID in the workspace
 	ids     map[uint64]uint64 // the inverse of numbers
 	last    uint64
 	kept    map[model.Path]uint64 // numbers of an earlier process that are not the fingerprints of their paths
 	keptFor map[uint64]model.Path // the inverse of kept
-	changed bool                  // the numbers have changed since they were stored
+	changed bool                  // a number was set since keepNumbers last ran
 }
 
 func newInodeNumbers() inodeNumbers {

@@ -12,7 +12,7 @@ const (
 	stateReplaced                        // another inode has taken the note's name; handles of this inode keep its text
 	stateWriteFailed                     // like stateReplaced, because the text could not be saved
 	stateUnlinked                        // a scratch file without a name
-	stateUnlinkedStale                   // like stateUnlinked, but another inode has the name, and the kernel was not notified of that
+	stateUnlinkedStale                   // like stateUnlinked, but later opens must fail with ESTALE, for example because another inode has the name
 )
 
 type inodeEvent uint8
@@ -24,10 +24,10 @@ const (
 	evFailWrite                       // the content could not be saved
 	evBecomeScratch                   // the file is no longer a note, but keeps a name
 	evUnlink                          // the name is removed
-	evUnlinkStale                     // another inode gets the name, and the kernel is not notified of that
+	evUnlinkStale                     // the name is removed, and later opens of the inode must fail with ESTALE
 )
 
-// stateAfter has the next state for each event and present state.
+// stateAfter has the next state, by event and present state.
 var stateAfter = [...][7]inodeState{
 	// The present states are in the order of their constants.
 	evAdopt:         {stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive},

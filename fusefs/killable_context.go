@@ -15,12 +15,12 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// killableContext is the context of a request that is cancelled only when the requesting process dies. The kernel
-// interrupts a request for any signal, even one that the process handles and survives. On a disk such signals do not
-// interrupt calls, and programs do not expect them to.
+// killableContext is a request's context that is cancelled only when the requesting process dies. The kernel interrupts
+// a request for any signal, even a signal that does not end the process. On a disk such signals do not interrupt calls,
+// so programs do not expect interrupted calls.
 //
-// The kernel interrupts a request only once. After that a goroutine must check whether the process is dying. This
-// goroutine runs only if a caller waits for Done.
+// The kernel interrupts a request only once. After that a goroutine must check whether the process is dying; if its
+// state is unknown, it counts as dying. This goroutine runs only if a caller waits for Done.
 type killableContext struct {
 	context.Context // context of the request
 
@@ -76,20 +76,19 @@ func (p *killableContext) watch() {
 	close(p.dying)
 }
 
-// isDying reports whether a thread has ended or is about to end. It returns true if that is unknown, as on macOS or for
-// a process in the namespace of another machine.
+// isDying reports whether a thread has ended or is about to end. It returns true if the state of the thread is unknown,
+// as on macOS or for a process outside of this PID namespace.
 func isDying(thread uint32) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
 	return err != nil || hasFatalSignal(status)
 }
 
-// nonFatalSignals are the signals that end no process: by default they are ignored or stop it, see
-// signal(7).
+// nonFatalSignals are the signals whose default action does not end a process, see signal(7).
 const nonFatalSignals = 1<<(syscall.SIGCHLD-1) | 1<<(syscall.SIGCONT-1) | 1<<(syscall.SIGURG-1) | 1<<(syscall.SIGWINCH-1) |
 	1<<(syscall.SIGSTOP-1) | 1<<(syscall.SIGTSTP-1) | 1<<(syscall.SIGTTIN-1) | 1<<(syscall.SIGTTOU-1)
 
-// hasFatalSignal reports whether /proc/PID/status lists a pending signal that will end the thread:
-// one that is not blocked, ignored or handled.
+// hasFatalSignal reports whether /proc/PID/status lists a pending signal that will end the thread: a signal that is not
+// blocked, ignored or handled.
 func hasFatalSignal(status []byte) bool {
 	var pending, spared uint64
 	for line := range bytes.Lines(status) {

@@ -55,7 +55,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	return t
 }
 
-// lookup returns the node at p. It also finds a new note that the workspace does not have yet.
+// lookup returns the node at p. It also finds a new file that the workspace does not have yet.
 func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, error) {
 	for {
 		var k *nodeEntry
@@ -142,7 +142,7 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	return n.EmbeddedInode(), 0
 }
 
-// child finds a name. It returns the path as the workspace spells it, or "" for a node of the scratch layer.
+// child finds a name. It returns the path as the workspace spells it, or "" in a ScratchDir.
 func (o *overlay) child(ctx context.Context, name string) (node, model.Path, error) {
 	var p model.Path
 	if o.folder().inWorkspace() {
@@ -155,7 +155,7 @@ func (o *overlay) child(ctx context.Context, name string) (node, model.Path, err
 	switch {
 	case errors.Is(err, model.ErrNameTooLong):
 		return nil, p, err
-	case err != nil, p == "": // no node can have such a name
+	case err != nil, p == "": // no node can have such a name, or the ScratchDir does not have it
 		return nil, p, syscall.ENOENT
 	}
 	return o.t.lookup(ctx, p)

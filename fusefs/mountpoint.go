@@ -31,7 +31,8 @@ type mountEntry struct {
 	minor       string // minor device number; for FUSE it is the connection's name
 }
 
-// sourceOf returns the mount's source, which names the process, because a process that hangs cannot be asked.
+// sourceOf returns the mount's source. It includes the PID of the serving process, because a process that hangs cannot
+// answer a request for its PID.
 func sourceOf(pid int) string { return fmt.Sprintf("%s-%d", fsName, pid) }
 
 // server returns the ID of the process that serves a mount of relayfs, or 0 for other mounts.
@@ -48,8 +49,9 @@ func (m mountEntry) server() int {
 // in the kernel until its mount is freed.
 func Killed(pid int) bool { return pid > 0 && killed(pid) }
 
-// ServerPID returns the process that serves the relayfs at dir, or that has served a dead one. It returns 0 for other
-// mounts, and if the process is not known, as that of a container is not.
+// ServerPID returns the PID of the process that serves the relayfs at dir, or that served it if the mount is dead. It
+// returns 0 for other mounts, and if the process with that PID does not serve FUSE, for example because the server runs
+// in a container.
 func ServerPID(dir string) int {
 	m, err := mountOf(dir)
 	pid := m.server()
@@ -72,7 +74,7 @@ func (m mountEntry) free() error {
 		time.Sleep(time.Millisecond)
 	}
 	if now, err := mountOf(m.dir); err == nil && now.minor != m.minor {
-		return nil // the abort has already detached it
+		return nil // the abort has already detached the mount
 	}
 	return lazyUnmount(m.dir)
 }
@@ -81,7 +83,7 @@ func (m mountEntry) free() error {
 const killedTimeout = time.Second
 
 // FreeKilled unmounts the relayfs at dir if its process was killed and has not ended. The process ends, and programs
-// that wait for the mount get an error. FreeKilled leaves other mounts alone. The error is a *SetupError.
+// that wait for the mount get an error. FreeKilled does not change other mounts. The error is a *SetupError.
 func FreeKilled(dir string) error {
 	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
 		return m.free()
@@ -122,9 +124,9 @@ func realDir(dir string) (string, error) {
 // Mountable returns a *SetupError if nothing can be mounted on this system, at any mountpoint.
 func Mountable() error { return cmp.Or(checkDevice(), checkHelper()) }
 
-// Check returns an error if dir cannot be mounted. FUSE must be available and usable. dir must be an existing directory
-// without a mounted relayfs, and empty unless nonEmpty is set. Check clears a dead mount that relayfs left there. The
-// error is a *SetupError that describes what is missing.
+// Check returns an error if nothing can be mounted at dir. FUSE must be available and usable. dir must be an existing
+// directory without a mounted relayfs, and empty unless nonEmpty is set. Check clears a dead mount that relayfs left
+// there. The error is a *SetupError that describes what is missing.
 func Check(dir string, nonEmpty bool) error {
 	if err := Mountable(); err != nil {
 		return err
@@ -184,7 +186,8 @@ func clearDeadMount(dir string) error {
 	return lazyUnmount(dir)
 }
 
-// checkIsRelayfs refuses a dead mount that relayfs has not made. err is the error that the mount returned.
+// checkIsRelayfs returns an error unless the dead mount at dir is a mount of relayfs. err is the error that the mount
+// returned.
 func checkIsRelayfs(dir string, err error) error {
 	if m, tableErr := mountOf(dir); tableErr != nil || m.fstype != mountType {
 		return &SetupError{
@@ -196,8 +199,9 @@ func checkIsRelayfs(dir string, err error) error {
 	return nil
 }
 
-// CheckMountpoint is the part of Check that concerns dir and access by other users. It changes nothing. A dead mount
-// that relayfs left is no error, because Check clears it.
+// CheckMountpoint returns an error if dir cannot be a mountpoint, or if allowOther is set and the system does not
+// permit access by other users. It changes nothing. It returns nil for a dead mount that relayfs left, because Check
+// clears that mount.
 func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
 	if allowOther {
 		if err := checkAllowOther(allowConfig); err != nil {
@@ -252,7 +256,7 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 }
 
 func Mounted() (dirs []string) {
-	mounts, _ := mountTable() // it is empty if it cannot be read
+	mounts, _ := mountTable() // mounts is empty if the table cannot be read
 	for _, m := range mounts {
 		if m.fstype == mountType && !slices.Contains(dirs, m.dir) {
 			dirs = append(dirs, m.dir)
@@ -262,7 +266,7 @@ func Mounted() (dirs []string) {
 }
 
 // Unmount unmounts the relayfs at dir, even if its server is dead. A live server commits the written data of open
-// files. If programs still use the mount, it stays, and the *SetupError names these programs.
+// files. If programs still use the mount, it stays, and the *SetupError names some of these programs if possible.
 func Unmount(dir string) error {
 	m, err := mountOf(dir)
 	if err != nil {
@@ -334,8 +338,8 @@ func unmountOnce(dir string, flags int) error {
 	return fmt.Errorf("%s: %w: %s", helper, err, strings.TrimSpace(string(out)))
 }
 
-// usedBy names up to five processes with their working directory or an open file below dir, for example " (used by 12
-// vim, 34 bash)". It returns "" if /proc does not show any.
+// usedBy returns a text with at most five processes that have dir or a path below it open, or as their working or root
+// directory, such as " (used by 12 vim, 34 bash)". It returns "" if /proc does not show any.
 func usedBy(dir string) string {
 	dir, err := realDir(dir)
 	if err != nil {

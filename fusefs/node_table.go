@@ -26,11 +26,11 @@ type node interface {
 	wereSet() bool
 }
 
-// location is the place of a node in the workspace. It is zero for a node of the scratch layer.
+// location is the place of a node in the workspace. It is zero for a node that was always in the scratch layer.
 type location struct {
 	mu   sync.Mutex // guards the fields below
 	at   model.Path
-	gone bool // the workspace has removed the node
+	gone bool // the workspace no longer has the node at that path
 }
 
 func (p *location) path() model.Path {
@@ -63,8 +63,8 @@ type folder interface {
 	inWorkspace() bool
 	// child finds a name. It returns the path as the workspace spells it, or "" in a ScratchDir.
 	child(ctx context.Context, name string) (node, model.Path, error)
-	// create creates the file at a free name. p is its path. If a note was moved away from that name, p is spelt as the
-	// path of that note was.
+	// create creates a file at the free name. p is the path of the file. If a note was moved away from that path, p has
+	// the spelling of the note's path.
 	create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno)
 	list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno)
 	createScratch(ctx context.Context, name string, mode uint32) (*File, error)
@@ -73,7 +73,7 @@ type folder interface {
 type entries struct {
 	mu      sync.Mutex // guards the fields below
 	nodes   map[string]node
-	changed time.Time // time of the last change of a name in the folder that this mount has noticed
+	changed time.Time // time of the last change of a name that this mount has recorded
 	removed bool      // the folder no longer has a name
 }
 
@@ -119,7 +119,7 @@ func (e *entries) state() (changed time.Time, removed bool) {
 	return e.changed, e.removed
 }
 
-// close removes the folder's own name if the folder is empty, and reports whether it did.
+// close marks the folder as removed if the folder is empty, and reports whether it did.
 func (e *entries) close() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -162,13 +162,13 @@ type tableState struct {
 	lastUnlink map[program.Identity]time.Time // time when a process last unlinked or put back a note; empty if no unlink is deferred
 	replaced   map[model.Path][]*File         // inodes of notes that another inode has replaced
 	inos       inodeNumbers
-	// epoch counts the changes of names. A lookup compares it to detect a change between its request to the workspace
-	// and its entry in nodes.
+	// epoch counts the changes of names. A lookup compares epoch to detect a change between the lookup's request to the
+	// workspace and its update of nodes.
 	epoch uint64
 }
 
 // nodeEntry is a node of the workspace. id is 0 for a file that exists only on this mount: a new note or attachment
-// before its first bytes.
+// before its first commit.
 type nodeEntry struct {
 	node node
 	id   uint64
@@ -235,7 +235,7 @@ func (tb *tableState) loseName(p model.Path) {
 	}
 }
 
-// move moves the nodes at and below p to newPath. Nodes that were at and below newPath lose their names.
+// move moves the nodes at and below p to newPath. Nodes with an ID that were at and below newPath lose their names.
 func (tb *tableState) move(p, newPath model.Path) {
 	tb.loseName(newPath)
 	moved := tb.below(p)
@@ -328,7 +328,7 @@ func (n *nodeTable) takeReplaced(p model.Path) (files []*File) {
 	return files
 }
 
-// unlinkReplaced takes the name from the replaced inodes of p, when the inode at p loses it.
+// unlinkReplaced unlinks the replaced inodes of p. It is called when the inode at p loses the name.
 func (n *nodeTable) unlinkReplaced(p model.Path) {
 	for _, f := range n.takeReplaced(p) {
 		f.loseName(evUnlink)

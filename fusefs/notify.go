@@ -41,7 +41,8 @@ const (
 	renotifyTimes = 3
 )
 
-// newNotifications returns an empty queue. If the kernel accepts no notifications, the queue stays empty.
+// newNotifications returns an empty queue. taken is set if the kernel accepts notifications; otherwise the queue stays
+// empty.
 func newNotifications(taken bool) *notifications {
 	return &notifications{taken: taken, wake: model.NewSignal(), queued: make(map[stale]bool)}
 }

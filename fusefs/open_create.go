@@ -174,7 +174,7 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 }
 
 // creatable returns at open(2) the error that the workspace would return when the bytes arrive, because programs check
-// errors of open(2) more often than those of close(2).
+// errors of open(2) more often than errors of close(2).
 func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	if p.Dir() == "" {
 		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: model.ErrTop})
@@ -192,9 +192,9 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	return t.errno.Of(ctx, "create", p, t.ws.MayWrite(p))
 }
 
-// createNote creates an empty note. The workspace gets the note with its first bytes, or later if the note stays empty.
-// If a note of that name was renamed away or unlinked a moment ago, the new inode continues that note, because the
-// program is about to write it again.
+// createNote creates an empty note. The workspace gets the note with its first commit. If a note of that name was
+// renamed away or unlinked a moment ago, the new inode continues that note, because the program is about to write it
+// again.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.putBack(ctx, p)

@@ -23,11 +23,11 @@ type Options struct {
 	// WatchNotifier is the command line of a process that only calls RunWatchNotifier. That process wakes programs that
 	// watch the mount (inotify) when others change notes. If WatchNotifier is empty, such programs are not woken.
 	WatchNotifier []string
-	Logger        *slog.Logger // nil discards
+	Logger        *slog.Logger // nil discards the log
 	// State is the folder that keeps inode numbers for the next process. It may be "".
 	State owner.Folder
-	// Refused is called for operations that were refused for a reason that their errno does not express. It must not
-	// block, and may be nil.
+	// Refused is called for refused operations whose errno does not express the reason, and for failed saves. It must
+	// not block, and may be nil.
 	Refused func(model.Refusal)
 }
 

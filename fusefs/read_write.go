@@ -39,16 +39,17 @@ func (f *fileState) recordRead(h *Handle) {
 	f.t.shown.add(f.doc, h.by, im, true)
 }
 
-// maxStoredPages is the largest size of a note that storePages stores. It is the size of the kernel's own readahead.
+// maxStoredPages is the largest size, in bytes, of a note that storePages stores. It is the size of the kernel's own
+// readahead.
 const maxStoredPages = 128 << 10
 
 // storePages gives the kernel the content with the answer to the first OPEN, because a program that opens a note for
-// reading is about to read it. That saves a READ, a sixth of the time of a first search through all notes. If the
-// kernel drops the pages later, it requests them as usual.
+// reading is about to read it. That saves a READ, which is a sixth of the time of a first search through all notes. If
+// the kernel drops the pages later, it requests them as usual.
 //
 // No other handle has the note open, and no program has written it on this mount. So no request holds its pages, and
 // the kernel has only pages of the image. (The kernel would copy a shorter text over a longer one and keep the size.)
-// Errors of the call are ignored, because it only saves time.
+// Errors of the call are ignored, because the call only saves time.
 func (f *fileState) storePages() {
 	if f.pagesStored || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Loaded {
 		return
@@ -155,9 +156,9 @@ func (f *File) writable(ctx context.Context, started bool) syscall.Errno {
 	return f.t.refusal(ctx, "write", p, info)
 }
 
-// Flush is close(2) on one of the descriptors that share the handle. When it returns, the text that the handle wrote is
-// committed, or close gets the error. A flush may come before the first write, as with a shell's redirection, and again
-// after later writes.
+// Flush is called for each close(2) of a descriptor of the handle. If the handle wrote, Flush commits the file before
+// it returns, unless the file was only truncated. So close gets the error if that fails. A program may close a
+// descriptor before the first write, for example a shell that redirects output, and again after later writes.
 func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	var wrote bool
 	var alias *attachmentHandle
@@ -171,9 +172,9 @@ func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit(ctx, "flush", false)
 }
 
-// Fsync commits the content, even if it is empty, so that it survives a power cut. It gives a connected server some
-// seconds to acknowledge the content. Even without an acknowledgement the content is on this machine's disk, which is
-// what fsync promises.
+// Fsync makes the content of a note durable, even if it is empty. It gives a connected server some seconds to
+// acknowledge the content. Even without an acknowledgement the content is on this machine's disk, which is what fsync
+// promises. For a scratch file, Fsync only records the request.
 func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	if a := h.f.attachment(); a != nil {
 		return a.Fsync(ctx, flags)
@@ -190,13 +191,13 @@ func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 		return t.errno.Of(ctx, "fsync", p, err)
 	}
 	if !t.ws.Acknowledged(ctx, p) {
-		t.log.Info("fsync: the server has not acknowledged it yet", model.LogPath, string(p))
+		t.log.Info("fsync: the server has not acknowledged the change yet", model.LogPath, string(p))
 	}
 	return 0
 }
 
 // syncScratch reports whether the workspace does not have the file. It does not sync such a file, but records the
-// request: a note that the file later replaces by a rename is synced.
+// request, so that a later rename of the file over a note syncs the note.
 func (f *File) syncScratch() (isScratch bool) {
 	f.update(func(s *fileState) {
 		isScratch = s.doc == 0
@@ -216,7 +217,7 @@ func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errn
 // log a failure.
 func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	var due bool
-	var last *attachmentHandle // no program continues with it
+	var last *attachmentHandle // the attachment to close; nil if there is none
 	h.f.update(func(s *fileState) {
 		b := s.text.Buffer()
 		due = h.wrote && s.life.IsNote() && b != nil && b.Due() && b.FailedGen != b.Gen

@@ -9,7 +9,7 @@ import (
 
 // recentFiles keeps the texts of the files whose sizes were requested last. A program that requests the size of a file
 // is about to read the text with that size, and may not request the size again first. Each file in the list has one
-// pin. The total size of the texts is bounded.
+// pin. The total size of the texts is bounded, unless one text alone is larger.
 type recentFiles struct {
 	bound int64
 	unpin func(*File)

@@ -18,15 +18,16 @@ import (
 // The kernel takes the size of a file and the bytes from different answers and caches both. It may combine a cached
 // size with newly requested bytes (sendfile uses the cached size). An inode has one size at a time, for all processes.
 // So an inode of a note has one text until a program writes through it. A change made elsewhere is shown like a save by
-// rename: as a new inode with the same number at the name, of which the kernel has nothing cached. The old inode is
+// rename: the name gets a new inode with the same number, for which the kernel has cached nothing. The old inode is
 // replaced: programs that have it open continue to read the text that they opened, and base their writes on that text.
 //
 // A note without open handles is evicted: its inode keeps the length of its text but not the text, so that only the
 // workspace decides which texts stay in memory. If the note has another text when it is requested again, the inode is
 // replaced. A note that was looked up a moment ago stays loaded (tree.recent), because a program is about to open it.
 
-// refresh gets the newest version from the workspace and loads the text of f. It returns ESTALE if the text that f
-// showed is no longer available.
+// refresh gets the newest version from the workspace and loads the text of f. It leaves a file unchanged that has a
+// buffer, that the workspace does not have, or that was removed or replaced and still has its text. It returns ESTALE
+// if the text that f showed is no longer available.
 func (f *File) refresh(ctx context.Context) error {
 	var rests, ask bool
 	f.update(func(s *fileState) {
@@ -108,8 +109,8 @@ func (f *File) unpin() {
 }
 
 // saveHold is the time for which a name keeps the inode through which a note was saved, although the note's text
-// differs from the saved text: it includes another writer's change, or has kept its line ends. Programs check that the
-// saved text is there. If another session opens the note, the hold ends.
+// differs from the saved text: the note's text includes another writer's change, or has other line ends. The name keeps
+// the inode because programs check that the saved text is there. If another session opens the note, the hold ends.
 const saveHold = 300 * time.Millisecond
 
 type nameHold struct {
@@ -178,8 +179,8 @@ func (f *fileState) showLatest() {
 	f.replaceInode(evReplace)
 }
 
-// replaceInode puts a new inode at f's name, for a version other than the one that f shows. If f is open, it continues
-// to receive the events of its note.
+// replaceInode applies e. If e makes f a replaced inode, it puts a new inode at f's name, for another version than the
+// one that f shows. If f may be open, f continues to receive the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
 	f.replaceBy(e, f.text.Next(), nameHold{free: f.nameHold.free})
 }

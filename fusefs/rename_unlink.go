@@ -32,15 +32,15 @@ type move struct {
 	newPath model.Path
 }
 
-// unlinkSource takes the name of the scratch file f. Another inode has the new name, so an open of f by that name must
-// fail with ESTALE.
+// unlinkSource removes the name of the scratch file f. Another inode has the new name, so an open of f by that name
+// must fail with ESTALE.
 func (m *move) unlinkSource(f *File) {
 	m.from.layer().drop(m.name, f)
 	f.loseName(evUnlinkStale)
 }
 
-// Rename determines the meaning of a rename. It may be a save that moves a scratch file or an untouched note over a
-// note, an editor that moves a note away, a move within the scratch layer, or a change of names in the workspace.
+// Rename handles all kinds of renames, such as a save that moves a scratch file or an untouched note over a note, an
+// editor that moves a note away, a move within the scratch layer, an exchange, and a rename in the workspace.
 func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(folder)
 	if !ok || flags != 0 && flags != renameNoReplace && flags != renameExchange {
@@ -159,7 +159,7 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 	return m.moveScratch()
 }
 
-// moveNote renames a note, either to another note's name or to a name that is not a note's.
+// moveNote renames a note that does not become a scratch file. The new name may belong to another note.
 func (m *move) moveNote(ctx context.Context, f *File) syscall.Errno {
 	if errno, done := m.replaceWithNew(ctx, f); done {
 		return errno
@@ -230,7 +230,7 @@ func (m *move) exchangeDeferred(ctx context.Context) (done bool, err error) {
 
 // exchangeable reports whether two names can be exchanged: both files must be in the workspace, or both in the scratch
 // layer. An exchange between the two layers would be a save for one of the files and a loss of the other one. Folders
-// cannot be exchanged.
+// of the workspace cannot be exchanged.
 func (m *move) exchangeable() bool {
 	_, fromDir := m.src.(*Dir)
 	_, toDir := m.dst.(*Dir)
@@ -283,8 +283,8 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	return syscall.EISDIR
 }
 
-// unlinkNote removes the note or defers the removal, by the rule in deferred_unlink.go. It first commits written
-// content, so that a user who keeps the note finds that content.
+// unlinkNote removes the note or defers the removal, by the rule in deferred_unlink.go. It first tries to commit
+// written content, so that a user who keeps the note finds that content.
 func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err error) {
 	t := o.t
 	defer t.holdCommits(f)()

@@ -65,7 +65,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 }
 
 // replaced returns the image and the ID of the note that the rename replaces. This is the note whose unlink is deferred
-// at the name, or otherwise the present note.
+// at the name, or otherwise the present note. The results are zero if there is no note.
 func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, err error) {
 	if du := m.deferredAt(m.newPath); du != nil {
 		return du.image, du.doc, nil
@@ -109,7 +109,7 @@ func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 }
 
 // saveThroughLink handles a save by rename over a link to a file. The link stays, and its target gets the content, as
-// if the program had followed the link. done reports whether it was such a save.
+// if the program had followed the link. done reports whether the rename was such a save.
 func (m *move) saveThroughLink(ctx context.Context, l *Link) (errno syscall.Errno, done bool) {
 	f, ok := m.src.(*File)
 	if !ok || f.lifeState().IsNote() {
@@ -136,7 +136,7 @@ func (m *move) saveThroughLink(ctx context.Context, l *Link) (errno syscall.Errn
 	return errno, true
 }
 
-// saveAt saves the scratch file f as the note at the new name, which keeps its inode.
+// saveAt saves the content of the scratch file f in the note at the new name. The note keeps its inode.
 func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 	c, errno := m.saveOf(ctx, f)
 	if errno != 0 {
@@ -180,8 +180,8 @@ func (m *move) promoteToAttachment(ctx context.Context, f *File) syscall.Errno {
 	return m.errno.Of(ctx, "rename", m.newPath, err)
 }
 
-// proposeFile proposes data as the content of the file at the new name. If a is not nil, it becomes the inode of that
-// name, and the previous inode loses its name.
+// proposeFile proposes data as the content of the file at the new name. If a is not nil, a becomes the inode of that
+// name. The previous inode loses the name.
 func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) error {
 	if _, err := m.ws.WriteFile(ctx, m.newPath, data, m.changeRequest(ctx)); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) erro
 }
 
 // moveProposedOver handles a rename over a file by another file that exists only as a proposal. Such a rename is a
-// save, like a rename of a scratch file. done reports whether it was one.
+// save, like a rename of a scratch file. done reports whether the rename was such a save.
 func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
 	if _, ok := m.dst.(*Attachment); !ok || !m.ws.IsProposed(m.oldPath) {
 		return 0, false
@@ -226,10 +226,10 @@ func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno sysca
 	return 0, true
 }
 
-// retractFile removes the source of a rename over another file, after the other file got its content.
+// retractFile removes the source of a rename over another file, after the other file got the content of the source.
 func (m *move) retractFile(ctx context.Context, data []byte) {
 	if err := m.ws.RetractFile(ctx, m.oldPath, data, m.changeRequest(ctx)); err != nil {
-		m.log.Warn("a file that was renamed over another one was not removed: delete it if you do not need it", model.LogPath, string(m.oldPath), model.LogErr, err)
+		m.log.Warn("a file that was renamed over another file was not removed: delete it if you do not need it", model.LogPath, string(m.oldPath), model.LogErr, err)
 	}
 }
 
@@ -270,9 +270,10 @@ func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 	return 0
 }
 
-// moveMadeOver handles a save that renames a file over a note. The file is not a note; the same run has created it in
-// the workspace, or it is only proposed. The workspace accepts such files, because at first nothing shows that they are
-// temporary. The file is removed after its content is durable in the note. done reports whether it was such a save.
+// moveMadeOver handles a save that renames a file to the name of a note. The file is not a note; the same run has
+// created it in the workspace, or it was created on this mount and is only proposed. The workspace accepts such files,
+// because at first nothing shows that they are temporary. The file is removed after its content is durable in the note.
+// done reports whether the rename was such a save.
 func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() {
 		return 0, false
@@ -354,14 +355,16 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 }
 
 // `sort Note.md > new.md && mv new.md Note.md` is a save of Note.md, as with a temporary name. But a new file with a
-// note's name is a note, and until the rename this note does not look temporary. If only its creator has changed the
-// new note by then (see bridge.UntouchedNote), or if the workspace does not have it yet, its inode becomes the inode of
-// the replaced note, as the inode of a scratch file does. The new note itself is then removed without a trace.
+// note's name is a note, and until the rename this note does not look temporary. If by then only the creator of the new
+// note has changed it (see bridge.UntouchedNote), or if the workspace does not have the new note yet, the inode of the
+// new note becomes the inode of the replaced note, as the inode of a scratch file does. The new note itself is then
+// removed without a trace.
 //
-// The replaced note has its new content durably before the temporary note is removed. If relayfs crashes in between, or
-// another writer changes the temporary note, both notes remain.
+// The new content is durable in the replaced note before the temporary note is removed. If relayfs crashes in between,
+// or another writer changes the temporary note, both notes remain.
 
-// replaceWithNew handles a rename of an untouched note over another note. done reports whether it was one.
+// replaceWithNew handles a rename of an untouched note over another note. done reports whether the rename was such a
+// rename.
 func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
 		return 0, false
@@ -383,7 +386,7 @@ func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno
 		m.retract(ctx, fresh)
 	}
 	if _, err := m.ws.Stat(ctx, m.oldPath); err == nil {
-		m.entryChanged(m.oldPath) // another writer has put a note there, or has added to the moved one
+		m.entryChanged(m.oldPath) // another writer has created a note at the old name, or has changed the moved note
 	}
 	return 0, true
 }
@@ -406,11 +409,11 @@ func (m *move) untouchedAt(ctx context.Context, f *File) (fresh *bridge.Untouche
 }
 
 func (m *move) retract(ctx context.Context, fresh *bridge.UntouchedNote) {
-	err := m.ws.Sync(ctx, m.newPath) // from now on no other place has this content
+	err := m.ws.Sync(ctx, m.newPath) // the content must be durable, because the other note with it is removed next
 	if err == nil {
 		err = fresh.Retract(ctx, m.tree)
 	}
 	if err != nil {
-		m.log.Warn("a note that was renamed over another one was not removed: delete it if you do not need it", model.LogPath, string(m.oldPath), model.LogErr, err)
+		m.log.Warn("a note that was renamed over another note was not removed: delete it if you do not need it", model.LogPath, string(m.oldPath), model.LogErr, err)
 	}
 }

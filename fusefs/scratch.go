@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// The scratch layer has files, folders and symbolic links in memory. It lies over the workspace's folders, and only
-// this mount shows it.
+// The scratch layer has files, folders and symbolic links in memory. Only this mount shows these files, in the
+// workspace's folders.
 
 // scratchExpiry is the age at which an unused scratch file without handles is dropped, because programs that crash
 // leave such files.
@@ -118,8 +118,8 @@ func (o *overlay) mkScratchDir(ctx context.Context, name string, mode uint32, ou
 	return d.EmbeddedInode(), o.t.errno.Of(ctx, "mkdir", model.Path(name), err)
 }
 
-// expireScratch drops the scratch files and links that were not touched since before. It keeps scratch folders, because
-// they are working trees of users.
+// expireScratch drops the scratch files and links that were not touched after the given time. It keeps scratch folders
+// with their contents, because they are working trees of users.
 func (t *tree) expireScratch(before time.Time) {
 	var dirs []folder
 	t.update(func(tb *tableState) {

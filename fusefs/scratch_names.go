@@ -26,7 +26,7 @@ var besideNote = regexp.MustCompile(`^(#(?s:.+)#|[0-9]+)$`)
 // punctuation. Meaningful extensions (Name.md.gz, Name.md.html, Name.mdx) are shorter.
 var behindNote = regexp.MustCompile(`^([0-9]+|[-_+,=@%][^.]*|\.((?s:.*)\.)?([\w-]{6,}|[0-9]+))$`)
 
-// isScratchName reports whether a new file or folder of this name is scratch.
+// isScratchName reports whether a new file or link of this name is scratch.
 func isScratchName(name string) bool {
 	lower := strings.ToLower(name)
 	switch {
@@ -56,13 +56,13 @@ func isAttachmentName(name string) bool {
 	return slices.Contains(attachmentExts, strings.ToLower(path.Ext(name)))
 }
 
-// isBackupOf reports whether a program that renames note to name makes a backup of it: name is the same name with a
-// suffix, as with sed -i.save.
+// isBackupOf reports whether a program that renames note to name makes a backup of it: name is note with a suffix, as
+// with sed -i.save.
 func isBackupOf(name, note string) bool {
 	return len(name) > len(note) && strings.HasPrefix(name, note) && !model.Path(name).IsNote()
 }
 
-// maxScratch is the maximum total size in bytes of all scratch files. Beyond it writes fail with ENOSPC.
+// maxScratch is the maximum total size in bytes of all scratch files and drafts. Beyond it writes fail.
 const maxScratch = 256 << 20
 
 type scratchQuota struct{ atomic.Int64 }

@@ -40,8 +40,8 @@ type Server struct {
 	leave        sync.Once     // closes gone
 }
 
-// Mount serves ws at dir and returns when the root can be listed. It returns the errors of Check. ctx can cancel the
-// mounting, but does not end the mount later. The workspace must be started; Mount sets its mountpoint.
+// Mount serves ws at dir and returns when the mount answers requests. It returns the errors of Check, among others. It
+// does not mount if ctx has ended; later, ctx has no effect. The workspace must be started; Mount sets its mountpoint.
 func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*Server, error) {
 	if err := Check(dir, o.NonEmpty); err != nil {
 		return nil, err
@@ -137,13 +137,13 @@ func (s *Server) start(mounted <-chan struct{}) {
 	}()
 }
 
-// Wait returns when the mount has ended, by Unmount or from outside, and all written data is committed. For a busy
-// mount that was detached, it waits at most lingerAfterDetach.
+// Wait returns when the mount has ended, by Unmount or from outside, and written data is committed (see Unmount). For a
+// busy mount that was detached, it waits at most lingerAfterDetach.
 func (s *Server) Wait() { <-s.gone }
 
-// Unmount blocks new saves, gives the saves in progress saveGrace to finish, commits written data of open files, and
-// unmounts. If the mount is busy, Unmount detaches it and serves it for lingerAfterDetach. The error describes what
-// could not be committed or unmounted.
+// Unmount blocks new saves, gives the saves in progress saveGrace to finish, commits the written data of open notes,
+// except unfinished and failed saves, and unmounts. If the mount is busy, Unmount detaches it and serves it for
+// lingerAfterDetach. The error describes failed commits and a failed detachment.
 func (s *Server) Unmount() error {
 	s.tree.awaitSaves()
 	err := s.tree.end()
@@ -187,8 +187,8 @@ func (s *Server) housekeep(ctx context.Context) {
 }
 
 // When a mount ends, programs may be in the middle of a save: a note is truncated and not yet written, or half written.
-// They get a moment to finish. An unfinished text does not become a suggestion. The note stays as before, as after a
-// crash, and the program gets an error from its next write or its close.
+// Such programs get a moment to finish. An unfinished text does not become a suggestion. The note stays as before, as
+// after a crash, and the program gets an error from its next write or its close.
 
 const (
 	// saveGrace is the time for which the end of a mount waits for saves.
@@ -216,7 +216,9 @@ func (t *tree) awaitSaves() {
 	}
 }
 
-// end stops all saves, and commits every note with uncommitted content, including notes that were only truncated.
+// end stops all saves, commits the uncommitted content of notes, even of notes that were only truncated, applies all
+// deferred unlinks, and stores the inode numbers. A note whose save is unfinished or has failed stays as it was. end
+// does not commit drafts.
 func (t *tree) end() error {
 	t.draining.Store(true)
 	t.drained.Store(true)
@@ -257,8 +259,8 @@ func (t *tree) keepNumbersNow() {
 	}
 }
 
-// isBeingSaved reports whether a program seems to be in the middle of a save. A program that appends text is not,
-// because appended text is complete at any time.
+// isBeingSaved reports whether a program seems to be in the middle of a save. An append is not such a save, because
+// appended text is complete at any time.
 func (f *fileState) isBeingSaved() bool {
 	b := f.text.Buffer()
 	return f.life.IsNote() && b != nil && b.IsBeingSaved() && f.hasPositionedWriter()

@@ -17,7 +17,7 @@ import (
 // earlier text.
 //
 // The log is bounded. It first forgets the process that has not used a note for the longest time. That process then
-// counts as if it had been shown the current state.
+// counts as if it had never used the note.
 type shownLog struct {
 	mu    sync.Mutex                 // guards the fields below
 	docs  map[uint64][]*list.Element // by document, the latest entry last
@@ -40,8 +40,8 @@ const (
 	maxShownBytes = 128 << 20
 )
 
-// add records that prog has read im in doc, or has written it. im is the base of its next write. After a write other
-// processes of its session keep their bases until they read again.
+// add records that prog has read or written the image im of doc. im is then the base of prog's next write. After a
+// write, other processes of prog's session keep their bases until they read again.
 func (l *shownLog) add(doc uint64, prog program.Program, im content.Image, read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,9 +70,10 @@ func (l *shownLog) add(doc uint64, prog program.Program, im content.Image, read 
 	}
 }
 
-// images returns the images of doc that prog was shown. own is set if prog has read doc itself. Otherwise images
-// returns the text that prog wrote, and the last text that its session was shown since. If its session was shown
-// nothing, it returns the last text that any process was shown.
+// images returns the images of doc that prog was shown. If prog has read doc itself, own is set, and images returns
+// only the image that prog read or wrote last. Otherwise images returns the image that prog wrote, and the last image
+// that prog's session was shown since then. If there are neither, images returns the last image that any process was
+// shown.
 func (l *shownLog) images(doc uint64, prog program.Program) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

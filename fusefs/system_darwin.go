@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// This file has the parts that depend on macOS. Its kernel takes no notifications (FUSE-T drops them silently), so it
-// may cache only for a moment.
+// This file has the parts that depend on macOS. The macOS kernel accepts no notifications (FUSE-T drops them silently),
+// so the kernel may cache only for a moment.
 
 const cacheTimeout = time.Second
 
@@ -50,7 +50,7 @@ func checkDevice() error {
 // checkHelper has nothing to check, because macFUSE and FUSE-T bring their own helpers.
 func checkHelper() error { return nil }
 
-// checkAllowOther has nothing to check, because macFUSE and FUSE-T ask the system.
+// checkAllowOther has nothing to check, because macFUSE and FUSE-T check access by other users themselves.
 func checkAllowOther(string) error { return nil }
 
 const allowConfig = ""
@@ -87,7 +87,7 @@ func mountTable() (mounts []mountEntry, err error) {
 	return mounts, nil
 }
 
-// closeOnExec does nothing, because macFUSE and FUSE-T pass their descriptors on by programs of their own.
+// closeOnExec does nothing, because macFUSE and FUSE-T pass their descriptors on through helper programs.
 func closeOnExec() {}
 
 // killed returns false, because on macOS no thread waits for a notification, so a killed process always ends.

@@ -18,8 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file has the parts that depend on Linux. Its kernel is notified of every change, so it may cache for a long
-// time.
+// This file has the parts that depend on Linux.
 
 // cacheTimeout is the time for which the kernel may keep attributes and names. The kernel is notified of every change,
 // so this time only limits the effect of a lost notification.
@@ -64,7 +63,8 @@ func checkDevice() error {
 }
 
 // checkPrivilege checks for CAP_SYS_ADMIN, the capability to mount. Root must have it. For other users it must be among
-// the capabilities that setuid programs may gain. status is the text of /proc/self/status, see proc_pid_status(5).
+// the capabilities that setuid programs may gain. status is the path of /proc/self/status (see proc_pid_status(5));
+// tests use another file.
 func checkPrivilege(status string) error {
 	set := "CapBnd"
 	if os.Geteuid() == 0 {
@@ -131,8 +131,9 @@ func readMounts(table string) (mounts []mountEntry) {
 // unescape reverts the escapes that the kernel uses in the table of mounts.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
 
-// closeOnExec keeps the processes that this process starts from inheriting the descriptor of the mount, which go-fuse
-// opens without O_CLOEXEC: a connection lasts as long as any process has it open. It fails before Linux 5.11.
+// closeOnExec keeps child processes from inheriting any descriptor except the standard ones. It is for the descriptor
+// of the mount, which go-fuse opens without O_CLOEXEC. A connection lasts as long as any process has the descriptor
+// open. closeOnExec has no effect before Linux 5.11.
 func closeOnExec() { _ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) }
 
 // A notification waits in the kernel for a folder whose lock a request holds, and no signal ends that wait. If the
@@ -165,8 +166,8 @@ func killed(pid int) bool {
 	return false
 }
 
-// servesFUSE reports whether the process has /dev/fuse open, or has ended. Another process may have its ID in this
-// namespace.
+// servesFUSE reports whether the process has /dev/fuse open, was killed, or has ended. It returns false if the serving
+// process is in another PID namespace and another process has the same PID in this namespace.
 func servesFUSE(pid int) bool {
 	proc := fmt.Sprintf("/proc/%d", pid)
 	if _, err := os.Stat(proc); err != nil || killed(pid) {
@@ -183,8 +184,8 @@ func servesFUSE(pid int) bool {
 // connection.
 const control = "/sys/fs/fuse/connections"
 
-// abort ends the connection of a mount, so that all requests fail. If fusectl is not mounted, it forces an unmount,
-// which only root may do, and which aborts the connection, too.
+// abort ends the connection of a mount, so that all requests fail. If fusectl cannot do that, abort forces an unmount,
+// which only root may do, and which ends the connection, too.
 func abort(m mountEntry) error {
 	err := os.WriteFile(filepath.Join(control, m.minor, "abort"), []byte("1"), 0)
 	if err == nil {

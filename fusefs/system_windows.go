@@ -7,7 +7,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// go-fuse does not support Windows. This file has the API so that programs build. Its errors name the alternatives.
+// go-fuse does not support Windows. This file has the API so that programs build. The errors name the alternatives.
 
 // Server exists only so that programs build, because there are no mounts on Windows.
 type Server struct{}

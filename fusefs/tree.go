@@ -41,7 +41,7 @@ type tree struct {
 	generation    atomic.Uint64 // generation of the newest inode
 	dirtyFiles    sync.Map      // keys are the notes with a buffer (*File) and the drafts (*draft)
 	inval         *notifications
-	used          atomic.Bool // a note was looked up or opened since the last housekeeping
+	used          atomic.Bool // a node was looked up, or a note opened, since the last housekeeping
 	watchNotifier atomic.Pointer[watchNotifier]
 	former        formerInodes
 	state         owner.Folder // keeps inode numbers, see keepNumbers; "" if there is no folder
@@ -56,10 +56,10 @@ type tree struct {
 	folders sync.RWMutex
 }
 
-// These are the maximum total sizes in bytes of the texts that are kept because their files were looked up last, on a
-// mount with handles and without. If a program opens a file that it looked up earlier, and the file has changed, the
-// open fails and the kernel repeats the lookup. On a mount without handles an open cannot fail, so a reader may once
-// see a mixture of two texts.
+// Maximum total sizes, in bytes, of the texts that tree.recent keeps: on a mount with handles, and on a mount without
+// handles. If a program opens a file that it looked up earlier, and the file has changed, the open can fail, so that
+// the kernel repeats the lookup. On a mount without handles an open cannot fail, so a reader may once see a mixture of
+// two texts.
 const (
 	maxRecent           = 4 << 20
 	maxRecentHandleless = 32 << 20
@@ -80,15 +80,15 @@ func (t *tree) entryChanged(p model.Path) {
 	}
 }
 
-// refusal returns the errno of a write to the node of info or, for a folder, of a creation in it. For an offline root
-// it is the errno that the write itself would get.
+// refusal returns the errno of a write to the node of info or, for a folder, of a creation in it, or 0 if info allows
+// that. For an offline root it is the errno that the write itself would get.
 func (t *tree) refusal(ctx context.Context, op string, p model.Path, info bridge.Info) syscall.Errno {
 	switch {
 	case info.Offline:
 		return t.errno.Of(ctx, op, p, &model.Error{Op: op, Path: p, Err: model.ErrOffline})
 	case info.ReadOnly:
 		err := t.ws.MayWrite(p)
-		if err == nil { // MayWrite checks folders, and not single notes
+		if err == nil { // MayWrite checks only folders
 			err = &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
 		}
 		return t.errno.Of(ctx, op, p, err)
@@ -116,7 +116,7 @@ func (t *tree) nameSession(a model.Author) {
 	}
 }
 
-// isMounts reports whether an author is a program on this mount.
+// isMounts reports whether an author may be a program on this mount.
 func (t *tree) isMounts(a model.Author) bool {
 	return (a.Name == t.author || t.signAgents && t.programs.IsAgent(a.Name)) && a.Name != "" && strings.HasPrefix(a.Session, program.SessionPrefix)
 }

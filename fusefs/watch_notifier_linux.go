@@ -23,13 +23,14 @@ import (
 )
 
 // inotify reports system calls on the mount, but not changes made elsewhere, because a FUSE server cannot raise an
-// event. So a second process makes a small system call through the mount on each path that others have changed: it
-// opens the note for reading and sets its modification time to the present value. Watchers see that as OPEN, MODIFY and
-// CLOSE_NOWRITE. It is a separate process because a thread that makes a call on its own process's mount can wait for an
-// answer that the same thread must give.
+// event. So a second process makes two small system calls through the mount for each path that others have changed: it
+// opens the note for reading and sets the note's modification time to the current value. Watchers see that as OPEN,
+// MODIFY and CLOSE_NOWRITE. It is a separate process because a thread that makes a call on its own process's mount can
+// wait for an answer that the same thread must give.
 
 const (
-	// notifyDelay is the time for which changes are collected, because editors and sync tools make several at once.
+	// notifyDelay is the time for which changes are collected, because editors and sync tools make several changes at
+	// once.
 	notifyDelay = 100 * time.Millisecond
 	// maxNotified is the maximum number of paths in one batch that get events. If there are more, only the folders of
 	// these paths get events.
@@ -91,8 +92,8 @@ func (k *watchNotifier) take() string {
 	return out.String()
 }
 
-// run wakes watchers until ctx ends. It starts the process at once, and not with the first change: while the process
-// starts, it holds for a moment all files that this process has open, including the lock of the vault.
+// run wakes watchers until ctx or the process ends. It starts the process at once, not at the first change, because a
+// starting process holds for a moment all files that this process has open, including the lock of the vault.
 func (k *watchNotifier) run(ctx context.Context) {
 	if len(k.command) == 0 {
 		return
@@ -147,8 +148,8 @@ func (k *watchNotifier) process() int {
 	return int(k.pid.Load())
 }
 
-// RunWatchNotifier is the process of Options.WatchNotifier. It reads paths from in, each followed by a NUL, and
-// wakes programs that watch them. It returns nil at the end of in.
+// RunWatchNotifier runs in the process of Options.WatchNotifier. It reads paths from its input, each followed by a NUL,
+// and wakes programs that watch these paths. It returns nil at the end of the input.
 func RunWatchNotifier(in io.Reader) error {
 	paths := bufio.NewReader(in)
 	for {
@@ -163,7 +164,7 @@ func RunWatchNotifier(in io.Reader) error {
 	}
 }
 
-// raiseEvents raises events at path, or at its folder if path does not exist or cannot be read.
+// raiseEvents raises events at path, or at the folder of path if path does not exist or cannot be read.
 func raiseEvents(path string) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {

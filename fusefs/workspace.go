@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// workspace is the workspace for requests of the kernel. A call that may wait for a source is interrupted only when the
-// waiting program dies. A call that changes something is never interrupted, because its caller removes the cancellation
-// from the context.
+// workspace is the workspace for requests of the kernel. The methods below, which may wait for a source, are
+// interrupted only when the waiting program dies. Calls that change notes or names are not interrupted, because their
+// callers remove the cancellation from the context.
 type workspace struct{ *bridge.Workspace }
 
 func (w workspace) Stat(ctx context.Context, p model.Path) (bridge.Info, error) {

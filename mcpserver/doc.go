@@ -11,9 +11,9 @@
 //
 // # Guarantees
 //
-//   - A change deletes only text that the client has read in this session, or that the call quotes (internal/session,
-//     internal/change). The base of a write is the version that the client has read, so that concurrent changes
-//     survive.
+//   - A change of a text deletes only text that the client has read in this session, or that the call names
+//     (internal/session, internal/change). The base of a write is the version that the client has read, so that
+//     concurrent changes survive.
 //   - An edit is matched again under the lock of the note: it changes the right place or fails.
 //   - If required, the user at the client approves a change before it is made (internal/change/approval.go).
 //   - A result has at most 40,000 bytes of JSON (internal/result). Longer texts are shown in windows

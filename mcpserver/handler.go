@@ -17,7 +17,7 @@ import (
 
 const (
 	// maxResultSize is the metadata key for a number of characters. Claude Code puts a result with more characters into a
-	// file instead of showing it. Its default for that number may be below result.Max.
+	// file instead of showing it. Claude Code's default may be below result.Max.
 	maxResultSize = "anthropic/maxResultSizeChars"
 	// progressEvery is the minimum time between two progress notifications of a call.
 	progressEvery = 500 * time.Millisecond

@@ -19,7 +19,7 @@ var guides = []struct{ tool, text string }{
 	{"list_notes", "Find notes with list_notes, text_search (by words), property_search (by front matter and tags) and semantic_search (by meaning); read_metadata describes a note without its content."},
 	{"update_note", "Read a note with read_note before update_note changes it. Front matter is changed as an object, the content as Markdown."},
 	{"changes", "Users and other agents work in these notes at the same time: changes lists what they did since your last call."},
-	{"patch_content", "search_content, get_content and patch_content work on notes, canvases and bases; say with entity_type which it is. patch_content wants a short, unique old_string."},
+	{"patch_content", "search_content, get_content and patch_content work on notes, canvases and bases; entity_type names the type. patch_content needs a short, unique old_string."},
 }
 
 func instructions(o bridge.Options, offer toolset) string {
@@ -63,7 +63,8 @@ var DefaultAgentNotes = []string{"AGENTS.md", "CLAUDE.md"}
 // maxAgentNote is the maximum length of an agent note in the instructions, in characters.
 const maxAgentNote = 4000
 
-// agentNotes returns the approved text of the agent notes. It uses the first note of each root that has text.
+// agentNotes returns the approved text of the agent notes. In each root it uses the first of the names whose note has
+// text.
 func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) string {
 	var parts []string
 	for _, f := range ws.Options().Roots {
@@ -71,7 +72,7 @@ func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) strin
 			p := model.Path(f.Name).Join(name)
 			text, err := approvedText(model.WithoutBlocking(ctx), ws, p)
 			if err != nil || text == "" {
-				continue // the note is missing or offline
+				continue // for example, the note is missing, offline or empty
 			}
 			if chars := []rune(text); len(chars) > maxAgentNote {
 				text = string(chars[:maxAgentNote]) + "\n[cut here: read " + string(p) + " for the rest]"
@@ -83,8 +84,8 @@ func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) strin
 	return strings.Join(parts, "")
 }
 
-// approvedText returns the body of the note at p without pending changes of its text and name. It omits front matter,
-// because agents change front matter without approval.
+// approvedText returns the body of the note at p without pending changes. p is the path before a pending rename; a
+// pending deletion does not count. It omits front matter, because agents change front matter without approval.
 func approvedText(ctx context.Context, ws *bridge.Workspace, p model.Path) (string, error) {
 	shown := p
 	folder, _ := p.Split()

@@ -62,8 +62,8 @@ func (t turn) wait(ctx context.Context) error {
 
 type turnKey struct{} // context key of a turn
 
-// inOrder registers a tool call in the order of arrival. The returned context has the call's turn, and the caller must
-// call done after the response.
+// inOrder registers message in the order of arrival if it calls a tool of the session. The returned context then has
+// the call's turn. The caller must call done after the response.
 func (s *Session) inOrder(ctx context.Context, message []byte) (_ context.Context, done func()) {
 	var req struct {
 		Method mcp.MCPMethod         `json:"method"`

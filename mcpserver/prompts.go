@@ -37,7 +37,7 @@ func (s *Server) addPrompts() {
 		rejections)
 }
 
-// maxRejections is the maximum number of decisions that the prompt examines, newest first.
+// maxRejections is the maximum number of journal entries that the prompt examines, newest first.
 const maxRejections = 1000
 
 func rejections(_ context.Context, c *tool.Client, under model.Path) (string, error) {
@@ -82,7 +82,8 @@ func (s *Server) addPrompt(name, description, task string, list func(context.Con
 	})
 }
 
-// comments returns the open comments at and below under as path:line: text.
+// comments returns the open comments of a note, or of all notes in a folder (under), in the form path:line: text. A
+// long list is cut.
 func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path) (string, error) {
 	notes, err := s.index.Below(ctx, under, search.OnlyNotes)
 	if err != nil {

@@ -34,7 +34,7 @@ var paramKinds = map[mcp.MCPMethod]map[string]string{
 
 func kindOf(raw json.RawMessage) string {
 	var v any
-	_ = json.Unmarshal(raw, &v) // cannot fail, because raw is part of valid JSON
+	_ = json.Unmarshal(raw, &v) // fails only if raw is missing or has a number that is too large
 	members, _ := v.(map[string]any)
 	for _, member := range members {
 		if _, ok := member.(string); !ok {
@@ -59,7 +59,8 @@ func invalid(format string, args ...any) *rpcError {
 	return &rpcError{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf(format, args...)}
 }
 
-// prepare returns the message for mcp-go. If the message is invalid, it returns a reply instead.
+// prepare returns the message for mcp-go. For resources/read it makes the URI of a document canonical. If check returns
+// an error, prepare returns a reply instead.
 func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (prepared []byte, reply any) {
 	var req struct {
 		ID     json.RawMessage `json:"id"`
@@ -92,8 +93,8 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 	return message, nil
 }
 
-// check returns an error if the parameters are invalid. If uri is not "", the caller must replace the URI in the
-// parameters by it.
+// check returns an error if the parameters are invalid, or name an unknown tool or resource. If uri is not "", the
+// caller must replace the URI in the parameters by uri.
 func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod, want map[string]string, raw json.RawMessage) (uri string, wrong *rpcError) {
 	var params map[string]json.RawMessage
 	if json.Unmarshal(raw, &params) != nil {

@@ -31,8 +31,8 @@ const (
 	resourcePage = 500
 )
 
-// addResources offers the notes as resources, note:///Folder/Name.md. It lists the notes on demand, because mcp-go
-// would store a second copy of every registered note.
+// addResources offers notes and other files as resources, such as note:///Folder/Name.md. It lists the notes on demand,
+// because mcp-go would store an entry for every registered note.
 func (s *Server) addResources(hooks *server.Hooks) {
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(noteTemplate, "note",
 		mcp.WithTemplateTitle("Note"),
@@ -50,14 +50,15 @@ func (s *Server) addResources(hooks *server.Hooks) {
 	})
 }
 
-// readResource returns the text of a note. For a long note it returns one part, with the URI of the next part.
+// readResource returns the text of a note or the content of another file. For a long note it returns one part, with the
+// URI of the next part.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	readings, err := document.ParseURI(req.Params.URI)
 	if err != nil {
 		return nil, err
 	}
 	c := s.session(ctx).client
-	begin := readings[0].Begin // see Server.prepare
+	begin := readings[0].Begin // Server.prepare has made the URI canonical, so the first reading is correct
 	if contents, err := attachment(ctx, c, readings[0].Name); contents != nil || err != nil {
 		return contents, err
 	}
@@ -88,7 +89,7 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 
 const maxAttachment = 4 << 20
 
-// attachment returns the content of a file that is not a note. For a note it returns nil.
+// attachment returns the content of a file that is not a note. For a note or folder it returns nil.
 func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.ResourceContents, error) {
 	p, err := c.Resolver.Resolve(ctx, name)
 	if err != nil {
@@ -118,7 +119,8 @@ var types = map[string]string{
 	".mp3": "audio/mpeg", ".wav": "audio/wav", ".m4a": "audio/mp4", ".ogg": "audio/ogg", ".flac": "audio/flac", ".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip",
 }
 
-// listResources returns the notes after the cursor. The cursor is the last path of the previous page.
+// listResources returns a page of the notes after the cursor, and the next cursor. A cursor is the last path of the
+// previous page in base64.
 func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Resource, mcp.Cursor) {
 	after, _ := base64.StdEncoding.DecodeString(string(cursor)) // mcp-go refuses invalid base64
 	paths := s.notePaths(ctx)
@@ -156,7 +158,7 @@ func (s *Server) notePaths(ctx context.Context) []model.Path {
 	return paths
 }
 
-// complete returns at most 100 paths that contain typed, ignoring case. Paths that begin with it come first.
+// complete returns at most 100 paths that contain typed, ignoring case. Paths that begin with typed come first.
 func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 	const limit = 100
 	typed = strings.ToLower(strings.TrimPrefix(typed, "/"))

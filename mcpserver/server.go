@@ -33,14 +33,15 @@ func ParseApprovals(words []string) (Approvals, error) { return change.ParseAppr
 
 // Options of a Server. The zero value serves the toolset claude.
 type Options struct {
-	// Author is the author of all changes. If it is "", the author is the name of each client.
+	// Author is the author of the changes of clients without Client.Author. If both are "", the author is the client's
+	// name.
 	Author   string
 	Version  string
 	Toolsets []string // names of toolsets; if empty, only claude; CheckToolsets reports unknown names
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
-	// AgentNotes are the names of notes at the top of a vault whose approved text becomes part of the instructions. nil
-	// means DefaultAgentNotes.
+	// AgentNotes are names of notes at the top of each root. The instructions include the approved text of the first
+	// note that has text. nil means DefaultAgentNotes.
 	AgentNotes []string
 	Semantic   *semantic.Index // if nil, the Server creates an index in memory
 	Logger     *slog.Logger
@@ -85,7 +86,8 @@ func (s *Server) Close() {
 	}
 }
 
-// New returns a Server for the part of ws that agents may reach. Close it to end its subscription to workspace events.
+// New returns a Server for the part of ws that agents may reach. Close the Server to end its subscription to workspace
+// events.
 func New(ws *bridge.Workspace, o Options) *Server {
 	ws = ws.ForAgents()
 	s := &Server{ws: ws, log: o.Logger, o: o}
@@ -198,7 +200,7 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 	return err
 }
 
-// Call runs a tool directly. ok is false if there is no such tool.
+// Call runs a tool directly. ok is false if the session has no such tool.
 func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res result.Result, ok bool) {
 	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -228,7 +230,8 @@ func (s *Server) newSession(id string, c Client) *Session {
 
 type localKey struct{} // context key of a Session of LocalHandler
 
-// session returns the Session of a request. Both transports reject requests that have none.
+// session returns the Session of a request. If the session has ended since the transport checked it, session returns a
+// new one.
 func (s *Server) session(ctx context.Context) *Session {
 	if sess, ok := ctx.Value(localKey{}).(*Session); ok {
 		return sess

@@ -22,14 +22,15 @@ type subscriptions struct {
 	notify func(session, uri string) bool
 
 	mu   sync.Mutex              // guards uris
-	uris map[subscription]string // in the session's spelling
+	uris map[subscription]string // URIs in the session's spelling
 }
 
 func newSubscriptions(ws *bridge.Workspace, notify func(session, uri string) bool) *subscriptions {
 	return &subscriptions{ws: ws, notify: notify, uris: make(map[subscription]string)}
 }
 
-// Add subscribes session to the note at uri, which may be created later.
+// Add subscribes session to the note at uri, even if the note does not exist yet. It does nothing if uri is invalid or
+// there are already maxSubscriptions.
 func (x *subscriptions) Add(session, uri string) {
 	if p, ok := x.path(uri); ok {
 		x.mu.Lock()

@@ -27,8 +27,8 @@ type toolset struct {
 	reader  change.Reader // reads a note before it is replaced; nil for none
 }
 
-// toolsets returns all toolsets in the order of tools/list. If several are enabled, error texts name the tools of the
-// first enabled toolset.
+// toolsets returns all toolsets. If several are enabled, error texts name the tools of the first enabled toolset in
+// this order.
 func toolsets() []toolset {
 	return []toolset{
 		{ToolsetClaude, claude.Tools(), claude.Phrases, content.Reader},
@@ -45,7 +45,7 @@ func CheckToolsets(names []string) error {
 	return err
 }
 
-// pick merges the named toolsets. If none are named, it returns the toolset claude.
+// pick merges the named toolsets. If sets is empty, it returns the toolset claude.
 func pick(sets []string, readOnly bool) (toolset, error) {
 	if len(sets) == 0 {
 		sets = []string{ToolsetClaude}

@@ -157,8 +157,8 @@ func lastOf(doc *model.History) uint64 {
 	return doc.Records[len(doc.Records)-1].Seq
 }
 
-// Compact merges the updates of each document whose file is current into one update. It keeps the records that survive
-// a merge. Package store does the same in the background.
+// Compact merges the updates of each document whose file is current into one update. It keeps the first and the last
+// record, and the records that survive a merge. Package store does the same in the background.
 func (s *Store) Compact() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

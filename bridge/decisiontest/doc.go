@@ -4,7 +4,7 @@
 //   - TestDecisionsFollowTheModel (model_test.go) compares each character and each listed suggestion with a model. Its
 //     comment states the law of decisions and undos.
 //   - TestMixesLoseAndDoubleNoWord (mix_test.go) makes wilder edits and has no model. It checks that no word is lost or
-//     doubled, and that a process that starts now shows the same as the running one.
+//     doubled, and that a process that starts now shows the same state as the running process.
 //
 // Some rare sequences are known to fail. So both tests use the same seeds in each run, except under make soak. The
 // tests are not in package bridge, which is tested with the race detector: with it, so many sequences would take

@@ -2,8 +2,8 @@
 // interfaces, so that a test can stop between any two calls and lose unsynced data.
 //
 // Names are looked up in open folders, so that a renamed or replaced folder does not redirect a path. Symlinks are not
-// followed, except by OpenRoot on the way to the root. Methods are safe for concurrent use. Errors are those of the
-// system calls, or errors.ErrUnsupported.
+// followed, except in the path of a root. Methods other than Dir.Names are safe for concurrent use. Most errors are
+// those of the system calls, or errors.ErrUnsupported.
 //
 // On Linux and macOS these are the *at system calls. On Windows a name is joined to the path of the opened folder, with
 // only the guarantees of paths.
@@ -64,7 +64,7 @@ type Dir interface {
 	Stat(name string) (Info, error)
 	// Open opens a file with the flags of os.OpenFile, or a folder for Info and Chmod. It does not block on a pipe.
 	Open(name string, flag int, perm fs.FileMode) (File, error)
-	// OpenDir opens a folder, or returns syscall.ENOTDIR.
+	// OpenDir opens a folder. For a file or a symlink it returns syscall.ENOTDIR.
 	OpenDir(name string) (Dir, error)
 	// ReadFile reads a regular file and returns its Info before and after. It does not read other kinds of files.
 	ReadFile(name string) (data []byte, before, after Info, err error)

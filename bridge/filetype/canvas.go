@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// checkCanvas checks that the required members of JSON Canvas 1.0 exist and have the right types. Unknown members are
-// allowed.
+// checkCanvas checks the members of nodes and edges against JSON Canvas 1.0, and the references between them. Unknown
+// members are allowed.
 func checkCanvas(text string) error {
 	var root any
 	if err := json.Unmarshal([]byte(text), &root); err != nil {
@@ -91,14 +91,14 @@ var (
 	}
 )
 
-// checkNode adds the id of a valid node to ids.
+// checkNode checks a node, and adds its id to ids, which has the ids of the nodes before it.
 func checkNode(n map[string]any, ids map[string]bool) error {
 	if err := checkFields("a node", n, everyNode); err != nil {
 		return err
 	}
 	id, kind := n["id"].(string), n["type"].(string)
 	if ids[id] {
-		return fmt.Errorf("the id %q is another node's, too", id)
+		return fmt.Errorf("the id %q is already used by another node", id)
 	}
 	ids[id] = true
 	if err := checkFields("a "+kind+" node", n, nodes[kind]); err != nil {
@@ -121,7 +121,7 @@ func checkEdge(e map[string]any, ids map[string]bool) error {
 	}
 	for _, end := range []string{e["fromNode"].(string), e["toNode"].(string)} {
 		if !ids[end] {
-			return fmt.Errorf("the edge leads to the node %q, which is not there", end)
+			return fmt.Errorf("the edge ends at the node %q, which does not exist", end)
 		}
 	}
 	return nil

@@ -50,13 +50,13 @@ func checkBase(text string) error {
 	_, err := frontmatter.ParseYAML(strings.TrimPrefix(text, "\ufeff"))
 	var syntax *frontmatter.SyntaxError
 	if errors.As(err, &syntax) {
-		// The parser counts from the opening fence of a note; a base has none.
+		// The parser counts lines from the opening fence of front matter. A base has no fence.
 		return fmt.Errorf("line %d, column %d: the base is not valid: %s", syntax.Line-1, syntax.Column, syntax.Msg)
 	}
 	return err
 }
 
-// at returns an error at an offset. Lines and columns, in characters, start at 1.
+// at returns an error that names the line and the column of an offset. Lines and columns, in characters, start at 1.
 func at(text string, off int, format string, args ...any) error {
 	off = min(max(off, 0), len(text))
 	start := strings.LastIndexByte(text[:off], '\n') + 1

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Mirror computes the update of a mirror after a change of the text from before to after. A mirror maps each property
-// of a note to its value as JSON; shared documents have one next to the text. Once a client changes the mirror, other
-// clients overwrite the front matter with the whole mirror. So when the front matter changes, Mirror also updates the
-// values that earlier changes left different, and it ignores all other changes of the text.
+// Mirror computes the update of a mirror after a change of the text. before and after are the texts. A mirror maps each
+// property of a note to its value as JSON; shared documents have one next to the text. Once a client changes the
+// mirror, other clients overwrite the front matter with the whole mirror. So when the front matter changes, Mirror also
+// updates the values that earlier changes left different, and it ignores all other changes of the text.
 //
 // set has the missing and different values, in the order of the text, and drop the other keys. Both are nil if the
 // mirror is empty, which means that it is not in use, and if the front matter does not change or cannot be parsed.
@@ -40,8 +40,9 @@ func Mirror(before, after string, mirror map[string]any) (set Properties, drop [
 	return set, drop
 }
 
-// Mirrored returns text with the mirror's values for some of the properties keys: those that both text and mirror have,
-// with different values. It also returns these values. It skips values that it cannot read or write.
+// Mirrored returns text with values from the mirror. It replaces the values of those properties in keys that text and
+// mirror have with different values. It also returns the new values. It skips values that it cannot read. If the result
+// cannot be written, it changes nothing.
 func Mirrored(text string, mirror map[string]any, keys []string) (repaired string, differ Properties) {
 	properties, err := Parse(text)
 	if err != nil {

@@ -59,7 +59,7 @@ func ParseYAML(src string) (Properties, error) {
 	return r.mapping(root, 0)
 }
 
-// rootOf parses src, whose first line is the note's second line. It returns nil for an empty mapping.
+// rootOf parses src, whose first line is the note's second line. It returns nil if src has no content.
 func rootOf(src string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(src), &doc); err != nil {

@@ -46,8 +46,8 @@ func Comments(text string) (list []Range) {
 	return list
 }
 
-// Entry returns the lines of the property key, without the comments before it. ok is false if the property is missing
-// or shares a line with others.
+// Entry returns the lines of the property key, without the comments before it. ok is false if the property is missing,
+// or if the front matter is invalid or has several properties on one line.
 func Entry(text, key string) (at Range, ok bool) {
 	src, _, has := Split(text)
 	root, err := rootOf(src)

@@ -138,8 +138,8 @@ func (e *editor) closing(at int) (int, bool) {
 	return 0, false
 }
 
-// plainEnd returns the end of the plain scalar that begins at the offset at: before a comment, before a separator of a
-// flow collection, or at the end of its last line.
+// plainEnd returns the end of the plain scalar that begins at the given offset: before a comment, before a separator of
+// a flow collection, or at the end of its last line.
 func (e *editor) plainEnd(at, limit int, flow bool) int {
 	end := at
 	for line := at; line < limit; line = e.lineEnd(line) {

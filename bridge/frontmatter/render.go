@@ -110,7 +110,7 @@ func (e *editor) flowText(v any) string {
 }
 
 // scalarText returns the YAML of a scalar or an empty collection. A string gets the quotes of style. If style has none,
-// the string is plain if YAML reads the plain form back unchanged.
+// the string is plain if plainSafe allows that.
 func scalarText(v any, style yaml.Style, flow bool) string {
 	switch v := v.(type) {
 	case []any:

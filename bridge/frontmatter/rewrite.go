@@ -14,9 +14,9 @@ import (
 // removed anchor.
 var ErrEntangled = errors.New("front matter cannot be changed there without changing other properties")
 
-// Rewrite returns text with the properties want. Unchanged properties keep their bytes and order; new properties follow
-// them. Rewrite adds front matter if needed. It removes the front matter with the last property unless it has comments.
-// Errors: *SyntaxError, ErrEntangled.
+// Rewrite returns text with the wanted properties. Unchanged properties keep their bytes and order; new properties
+// follow them. Rewrite adds front matter if needed. It removes the front matter with the last property unless it has
+// comments. Errors: *SyntaxError, ErrEntangled.
 func Rewrite(text string, want Properties) (string, error) {
 	have, err := Parse(text)
 	if err != nil {
@@ -54,7 +54,7 @@ func Rewrite(text string, want Properties) (string, error) {
 	return "", ErrEntangled
 }
 
-// holds reports whether text parses as the properties p and body.
+// holds reports whether text parses as front matter with the properties p, followed by the given body.
 func holds(text string, p Properties, body string) bool {
 	got, err := Parse(text)
 	_, at, has := Split(text)

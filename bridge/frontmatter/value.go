@@ -84,7 +84,7 @@ func encode(b *bytes.Buffer, v any) error {
 	return enc.Encode(v)
 }
 
-// jsonValue returns v without values that JSON cannot encode, such as NaN.
+// jsonValue returns v with strings in place of the numbers that JSON lacks, such as NaN.
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -216,8 +216,8 @@ func isScalar(v any) bool {
 	return true
 }
 
-// Text returns a value as one string: a scalar in YAML notation, a list or a mapping as JSON. Equal values have the
-// same text.
+// Text returns a value as one string: a string as it is, null as "", any other scalar in YAML notation, a list or a
+// mapping as JSON.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:

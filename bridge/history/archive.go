@@ -16,8 +16,8 @@ func NewArchive(t *namespace.Tree) *Archive { return &Archive{t} }
 
 func Time(t time.Time) Point { return Point{Time: t} }
 
-// History returns the history of the note at p, or otherwise of the last note that was at p. Errors: fs.ErrNotExist;
-// UnknownError if the store has none of the note's changes.
+// History returns the history of the note at p or, in a vault without a note there, of the last note that was there.
+// Errors: fs.ErrNotExist; UnknownError if the store has none of the note's changes.
 func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 	name, _ := p.Split()
 	f := a.tree.Root(name)

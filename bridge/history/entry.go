@@ -109,7 +109,8 @@ func (h *History) textRuns(change func(*model.TextRange) int) map[int][]string {
 // maxGap is the maximum number of characters between two changes that are shown as one piece.
 const maxGap = 1000
 
-// isFarApart reports whether change n left text longer than maxGap unchanged between the ranges from and to.
+// isFarApart reports whether the ranges with the indexes from and to are not one piece: between them there is text that
+// change n left unchanged, or text of more than maxGap characters.
 func (h *History) isFarApart(n, from, to int) bool {
 	size := uint64(0)
 	for i := from; i < to && size <= maxGap; i++ {

@@ -34,8 +34,8 @@ type UnknownError struct{ Reason string }
 
 func (e *UnknownError) Error() string { return e.Reason }
 
-// At returns the raw text of the note at a point, and the last entry before it. The text has all or none of the changes
-// that one author made in one minute.
+// At returns the raw text of the note at a point, and the last entry up to it. The text has all or none of the plain
+// changes that one author made in one minute.
 func (h *History) At(w Point) (string, Entry, error) {
 	n, err := h.find(w)
 	switch {

@@ -20,7 +20,7 @@ type derived interface {
 }
 
 type indexSource interface {
-	// Since returns the changes after number, and the newest number. whole is false if older changes were dropped.
+	// Since returns the changes after number, and the newest number. whole is false if some of them were dropped.
 	Since(number uint64) (list []model.Event, last uint64, whole bool)
 	EachName(ctx context.Context, fn func(model.Path, model.NodeKind)) error
 	// Read opens a note. It does not wait for a note that is not fetched yet, because an event follows when the note
@@ -30,7 +30,7 @@ type indexSource interface {
 	LeadsToFolder(p model.Path) bool
 }
 
-// Follower keeps a derived index current. The first call of Current reads every note; later ones read the notes that
+// Follower keeps a derived index current. The first call of Current reads every note; later calls read the notes that
 // the log names.
 type Follower struct {
 	from indexSource

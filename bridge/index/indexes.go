@@ -76,7 +76,8 @@ func (f treeSource) Read(ctx context.Context, p model.Path) (*model.Version, err
 	return f.Open(model.WithoutBlocking(ctx), p)
 }
 
-// Suggestions lists the pending suggestions at or below under, sorted by path and offset, or returns fs.ErrNotExist.
+// Suggestions lists the pending suggestions of the notes at a path or below it, sorted by path and offset. It returns
+// fs.ErrNotExist if there is nothing at the path.
 func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
 	marked, err := x.markedBelow(ctx, under)
 	if err != nil {
@@ -85,7 +86,8 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 	return namespace.FilterVisible(x.tree, marked.suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
 }
 
-// Threads lists the threads at or below under, sorted by path and offset, or returns fs.ErrNotExist.
+// Threads lists the threads of the notes at a path or below it, sorted by path and offset. It returns fs.ErrNotExist if
+// there is nothing at the path.
 func (x *Indexes) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {
 	marked, err := x.markedBelow(ctx, under)
 	if err != nil {
@@ -120,8 +122,8 @@ func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) 
 	return m, len(m.suggestions)+len(m.threads) > 0, err
 }
 
-// Notes describes the notes at or below under, sorted by path. The first call reads every note and reports progress to
-// [model.WithProgress].
+// Notes describes the notes at a path or below it, sorted by path. The first call reads every note and reports progress
+// to [model.WithProgress].
 func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, error) {
 	if _, err := x.tree.Find("list", under); err != nil {
 		return nil, err
@@ -155,7 +157,7 @@ func pathOf(n *NoteInfo) model.Path { return n.Path }
 
 type Links struct {
 	Backlinks  []model.Path // sorted by path
-	Forward    []model.Path // in the order of the text, without duplicates
+	Forward    []model.Path // linked paths in the order of the text, without duplicates
 	Unresolved []string
 	Pending    []string // linkpaths that occur only in pending additions
 }

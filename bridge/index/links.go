@@ -35,7 +35,7 @@ func (x *LinkIndex) set(ctx context.Context, p model.Path, v *model.Version) err
 }
 
 // linksOf returns the links of a marked text and, as pending, the links of its accepted view, because a reference
-// definition may be at the start of a block only there.
+// definition may be at the start of a block only in that view.
 func linksOf(raw string, known diffwrap.Known) []links.Link {
 	list := links.ExtractMarked(raw, known)
 	if accepted := known.Accepted(raw); accepted != raw {

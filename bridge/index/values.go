@@ -55,7 +55,7 @@ func (x *values[T]) rename(oldPath, newPath model.Path) {
 	maps.Copy(x.byPath, moved)
 }
 
-// below returns the values of the notes at or below under that pass keep, sorted by path.
+// below returns the values for which keep returns true, of the notes at a path or below it, sorted by path.
 func (x *values[T]) below(under model.Path, keep func(T) bool) (list []T) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -67,7 +67,7 @@ func (x *values[T]) below(under model.Path, keep func(T) bool) (list []T) {
 	return list
 }
 
-// paths returns the paths of values at or below under. The caller holds mu.
+// paths returns the paths of the notes with values, at a path or below it. The caller holds mu.
 func (x *values[T]) paths(under model.Path) (list []model.Path) {
 	if _, note := x.byPath[under]; note { // changes and lists concern mostly one note
 		return []model.Path{under}

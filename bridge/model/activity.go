@@ -47,7 +47,7 @@ func (a *Bus) Close() {
 }
 
 // Publish logs each change, without its Version and Origin, and then calls the subscribers. The caller must not hold a
-// lock of the workspace.
+// lock of a note or of names.
 func (a *Bus) Publish(events ...Event) {
 	for _, ev := range events {
 		a.mu.Lock()
@@ -76,7 +76,7 @@ func (a *Bus) append(ev Event) {
 }
 
 // last returns the number of the newest change. Call it with a.mu locked. The first number is random, so that numbers
-// of another process are recognised as foreign. JavaScript represents it exactly.
+// of another process are recognised as foreign. JavaScript can represent the numbers exactly.
 func (a *Bus) last() uint64 {
 	if a.first == 0 {
 		a.first = 1<<40 + rand.Uint64N(1<<52)
@@ -91,7 +91,8 @@ func (a *Bus) Last() uint64 {
 }
 
 // Since returns the changes after a number, and the number of the newest change. whole is false if the log does not
-// have all of these changes, because some were dropped or the number is from another process.
+// have all of these changes, because some were dropped or the number is from another process. Since then returns all
+// changes in the log.
 func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,7 +103,7 @@ func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 	return slices.Clone(a.list[number-a.first:]), last, true
 }
 
-// Changed returns a channel that is closed when there is a change after a number.
+// Changed returns a channel that is closed as soon as Last differs from the given number.
 func (a *Bus) Changed(number uint64) <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()

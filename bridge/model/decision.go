@@ -25,7 +25,7 @@ type Decision struct {
 	By      string        `json:"by,omitempty"`
 	Reason  string        `json:"reason,omitempty"` // the user's reason
 	Items   []DecidedItem `json:"items,omitempty"`
-	// Withdrawn is set if no user decided: the source changed under the proposal, or its author withdrew it.
+	// Withdrawn is set if no user decided: the source changed under the proposal, or the author withdrew the proposal.
 	Withdrawn bool `json:"lapsed,omitempty"`
 	// Undoes is the batch that this decision undoes. It undoes the batch's decisions on Items, or all of them if there
 	// are no Items.
@@ -62,15 +62,15 @@ const (
 	RoleAdditionRejected      // the text was deleted
 	RoleDeletionRejected
 	RoleCommentRemoved   // deleted: a comment, or a part of a mark or highlight
-	RoleReplacement      // the user's text in place of the proposed one
+	RoleReplacement      // the user's text that replaces the proposed text
 	RolePlainRemoved     // deleted text of front matter
-	RoleAbsorbed         // made pending by an undo inside another suggestion's deletion: deleted until both are decided
-	RoleCommentAccepted  // of an agent
-	RoleCommentRejected  // deleted
-	RoleContextDeleted   // not restored by an undo, because the text around it is deleted
+	RoleAbsorbed         // text that an undo made pending inside another deletion; deleted until both are decided
+	RoleCommentAccepted  // an agent's comment, which stays
+	RoleCommentRejected  // deleted: an agent's comment
+	RoleContextDeleted   // text that an undo did not restore, because the text around it is deleted
 	RoleCommentAdded     // a comment of the user; Text is all of it
 	RoleCommentResolved  // deleted: a comment that was not pending
-	RoleLineBreakRemoved // deleted: the line break after front matter that ended the note before
+	RoleLineBreakRemoved // deleted: the line break after the front matter, which an agent added with the body
 )
 
 func (r Role) Deletes() bool {
@@ -166,7 +166,7 @@ type Suggestion struct {
 	// Proposal is the ID of the pending rename for which the suggestion rewrites a link.
 	Proposal string
 
-	Anchor string // distinguishes suggestions with the same text that no record has
+	Anchor string // distinguishes suggestions that have the same text and no record
 
 	// PreviousRejection is the newest rejection of an earlier suggestion by the same author at this place, or nil.
 	PreviousRejection *Rejection

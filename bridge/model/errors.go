@@ -73,16 +73,16 @@ func (e *NotEmptyError) Error() string {
 	if more := len(e.Holds) - most; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%v: it holds %s, which relayfs does not show; the user has to move or delete them first", ErrNotEmpty, list)
+	return fmt.Sprintf("%v: it contains %s, which relayfs does not show; the user must move or delete them first", ErrNotEmpty, list)
 }
 
 func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
 
 var ErrHidden = fmt.Errorf("%w: something that relayfs does not show has that name", fs.ErrExist)
 
-// ReadOnlyError is an ErrReadOnly with the reason that the Source gives.
+// ReadOnlyError is an ErrReadOnly with the reason.
 type ReadOnlyError struct {
-	Reason string // a sentence about the server, with the next step
+	Reason string // usually with the next step
 }
 
 func (e *ReadOnlyError) Error() string { return fmt.Sprintf("%v: %s", ErrReadOnly, e.Reason) }
@@ -117,7 +117,7 @@ type Refusal struct {
 	Text    string    `json:"text"`  // the reason
 }
 
-// refusal is the lens's reason for a refusal. It also matches ErrRefused.
+// refusal is the reason why a change is refused. It also matches ErrRefused.
 type refusal struct{ reason error }
 
 func RefusedError(reason error) error { return &refusal{reason} }

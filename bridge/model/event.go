@@ -3,7 +3,7 @@ package model
 type EventKind uint8
 
 const (
-	// EventChanged means that the raw text of a note, or the bytes of another file, changed.
+	// EventChanged means that a note's raw text or recorded marks, or the bytes of another file, changed.
 	EventChanged EventKind = iota
 	EventCreated
 	EventRemoved
@@ -27,7 +27,7 @@ type Event struct {
 	OldPath Path // only for EventRenamed
 	Dir     bool
 	Link    bool // the path is a symbolic link; only for EventChanged and EventCreated
-	// Version is the note's new state for EventChanged and EventCreated. It is nil if the note has not been read yet.
+	// Version is the note's new state for EventChanged and EventCreated. It is nil if the note is not in memory.
 	Version *Version
 	// ViewChanged reports whether the bytes that readers see have changed.
 	ViewChanged bool

@@ -13,8 +13,8 @@ const ContentsName = "contents"
 // Documents is a Source whose notes are live documents, which peers may change at any time. It stores everything that
 // it receives, and everything that Change writes, in the root's Store. It reports EventChanged for changes by peers.
 type Documents interface {
-	// Document returns the note's document. It waits a limited time for a document that was never fetched, and then
-	// returns ErrNotFetched.
+	// Document returns the note's document. If the document was never fetched, Document waits a limited time if
+	// MayBlock allows it, and then returns ErrNotFetched.
 	Document(ctx context.Context, rel string) (Document, error)
 
 	// NewDocument creates a note and missing parent folders. fn fills its empty document, which NewDocument stores like
@@ -32,8 +32,8 @@ type Document interface {
 
 	// Change calls fn, which may change the document, stores the change durably as rec, and then sends it to the peers.
 	// fn fills in rec except for Seq, Update, Client, Clock and Len. If fn returns an error, it must have changed
-	// nothing, and Change returns that error unchanged. After any error the document is as before. Change returns
-	// ErrReadOnly if the peers would refuse the change.
+	// nothing, and Change returns that error unchanged. After an error the document is unchanged, unless only the sync
+	// of the Store has failed. Change returns ErrReadOnly if the peers would refuse the change.
 	Change(ctx context.Context, rec *Record, fn func(*ycrdt.Doc) error) error
 }
 
@@ -42,7 +42,7 @@ type SyncStatus struct {
 	Connected bool   `json:"connected"`
 	Unsent    int    `json:"unsent"`             // number of documents with changes that the server has not acknowledged
 	Unfetched int    `json:"unfetched"`          // number of notes of which only the name has been fetched
-	Queued    int    `json:"queued"`             // number of documents that wait to be compared with the server's
+	Queued    int    `json:"queued"`             // number of documents that wait for a comparison with the server
 	ReadOnly  bool   `json:"readOnly,omitempty"` // the server refuses changes
 	// Hidden are paths that are not shown because their names have control characters. The user has to rename them on
 	// the server.
@@ -63,8 +63,8 @@ type SyncStatus struct {
 
 type Syncer interface {
 	SyncStatus() SyncStatus
-	// Opened compares the note at rel with the server's in the background. Call it when the note is opened, because the
-	// note may have changed without an event.
+	// Opened may compare the note at rel with the server's copy, in the background. Call it when the note is opened,
+	// because the note may have changed without an event.
 	Opened(rel string)
 	// Attempted waits, at most some seconds, until an attempt to reach the server has succeeded or failed.
 	Attempted(ctx context.Context)

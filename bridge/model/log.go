@@ -1,6 +1,6 @@
 package model
 
-// These are the keys of log attributes. The text of notes and tokens are never logged.
+// These are the keys of log attributes. Tokens and the text of notes are never logged.
 const (
 	LogPath   = "path"
 	LogFolder = "folder"

@@ -18,7 +18,7 @@ type Path string
 // DocID identifies a document for its whole life, even across renames.
 type DocID string
 
-// These limits are those of Linux and of all common file systems.
+// These are Linux's limits.
 const (
 	maxName = 255  // size of one path element in bytes
 	maxPath = 4096 // size of a whole path in bytes
@@ -138,8 +138,8 @@ func (p Path) Contains(q Path) bool {
 	return p == "" || q == p || strings.HasPrefix(string(q), string(p)+"/")
 }
 
-// FoldName returns the same key for names that look equal. It composes Unicode (NFC), so that a name typed on macOS
-// (NFD) finds the file written on Linux.
+// FoldName returns the same key for names that differ only in their Unicode composition. So a name typed on macOS (NFD)
+// finds the file written on Linux (NFC).
 func FoldName(name string) string { return norm.NFC.String(name) }
 
 func Rebased(rel, oldRel, newRel string) string {

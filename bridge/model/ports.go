@@ -11,7 +11,8 @@ import (
 // Source is the origin of one root's documents. Paths are relative to the root, separated by '/', not empty, and
 // checked by CleanPath. Methods are safe for concurrent use. Errors wrap the sentinels of this package and of io/fs.
 type Source interface {
-	// Scan reports all contents, parents before children. It returns ErrOffline for a missing or unreadable root.
+	// Scan reports all served contents, parents before children. It returns ErrOffline for a missing or unreadable
+	// root.
 	Scan(ctx context.Context, found func(SourceEntry)) error
 
 	// Read returns the bytes of a note and their stamp. The bytes belong to the caller. If a save is in
@@ -19,9 +20,9 @@ type Source interface {
 	Read(ctx context.Context, rel string) ([]byte, Stamp, error)
 
 	// Replace atomically replaces the content of rel with r.Data if the content still has the stamp r.IfMatch.
-	// Otherwise it returns ErrConflict. When Replace returns, the change survives the process. After a power cut and a
-	// Scan the file has one of the two contents completely; a moment after Replace it certainly has the new content
-	// (Durable).
+	// Otherwise it returns ErrConflict. When Replace returns, the change survives a crash of the process. After a power
+	// cut and a Scan the file has one of the two contents completely; once r.OnDurable was called, it has the new
+	// content.
 	Replace(ctx context.Context, rel string, r Replacement) (Stamp, error)
 
 	// Run watches the source until ctx ends, and then returns nil. It reports each settled change by others, but not
@@ -38,14 +39,15 @@ type Replacement struct {
 	ModTime   time.Time // modification time of the new file
 	// Sync requires that Data is on the disk before the rename, because the writer has synced its own copy.
 	Sync bool
-	// BeforeRename, unless nil, is called once with the stamp that Data will have, except for CTime, which the rename
-	// sets. If it returns an error, Replace changes nothing and returns that error unchanged.
+	// BeforeRename, unless nil, is called at most once, with the stamp that Data will have, except for CTime, which the
+	// rename sets. If it returns an error, Replace changes nothing and returns that error unchanged.
 	BeforeRename func(post Stamp) error
-	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has succeeded. Until then
-	// RenameChecker of the next process reports that Data did not get the name.
+	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has succeeded. If the process is
+	// killed before this call, RenameChecker reports in the next process that Data did not get the name.
 	OnAbort func()
-	// OnDurable, unless nil, is called once, from any goroutine, after Replace has succeeded, when a power cut can no
-	// longer restore the old content. It is not called if the sync fails.
+	// OnDurable, unless nil, is called at most once, from any goroutine, after the new file has got its name, perhaps
+	// before Replace returns. From then on a power cut cannot restore the old content. It is not called if the sync
+	// fails.
 	OnDurable func()
 }
 
@@ -82,7 +84,8 @@ type Durable interface {
 	Sync(ctx context.Context, rel string) error
 }
 
-// Structure is the part of a Source that creates, moves and removes files. Its operations are durable when they return.
+// Structure is the part of a Source that creates, moves and removes files. Its operations are durable when they return,
+// unless a sync fails.
 type Structure interface {
 	// Create creates a file and missing parent folders. It returns fs.ErrExist if the name is taken.
 	Create(ctx context.Context, rel string, file NewFile) (Stamp, error)
@@ -108,8 +111,8 @@ func (f *NewFile) Prepare(post Stamp) error {
 	return r.Prepare(post)
 }
 
-// Stater is a Source that can describe one name, because an event of Run may be older than the last change of names
-// made here.
+// Stater is a Source that can describe a single name. Callers need it because an event of Run may be older than the
+// last change of names by this process.
 type Stater interface {
 	// Stat describes the file or folder at rel now, or returns fs.ErrNotExist.
 	Stat(rel string) (SourceEntry, error)
@@ -138,7 +141,7 @@ type Linker interface {
 // Files is the part of a Source that serves files that are not notes, byte for byte.
 type Files interface {
 	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
-	// PutFile atomically and durably replaces the file at rel by a new one. Open handles keep the old file.
+	// PutFile atomically replaces the file at rel with a new file, and syncs it. Open handles keep the old file.
 	PutFile(rel string, data []byte, perm fs.FileMode) (Stamp, error)
 }
 
@@ -205,8 +208,7 @@ type MisnamedReporter interface {
 
 // ProblemReporter is a Source or a Store that reports current problems.
 type ProblemReporter interface {
-	// Problems returns the current problems, oldest first. It first repeats the last failed attempt, if that changes
-	// nothing.
+	// Problems returns the current problems, oldest first. It may first test whether a failed operation works again.
 	Problems() []Problem
 }
 
@@ -253,7 +255,8 @@ type Stamp struct {
 }
 
 // IsFile reports whether two stamps belong to the same file, even if its content and name have changed. Disks reuse the
-// inode of a deleted file, often for the next new file; the birth time distinguishes the two files.
+// inode of a deleted file, often for the next new file; the birth time distinguishes the two files if the disk records
+// it.
 func (s Stamp) IsFile(other Stamp) bool { return s.Inode != 0 && s.File() == other.File() }
 
 // File returns the part of a stamp that identifies the file. It is zero if the stamp has no inode.
@@ -300,7 +303,7 @@ type SourceEvent struct {
 }
 
 // Store keeps the Yjs updates of one source's documents, and relayfs's own data about them. Paths are relative to the
-// source. Methods are safe for concurrent use. A call that fails stores nothing.
+// source. Methods are safe for concurrent use. A call that fails stores nothing, unless only its sync fails.
 type Store interface {
 	// DocID returns the document at p, or fs.ErrNotExist.
 	DocID(p Path) (DocID, error)
@@ -313,10 +316,10 @@ type Store interface {
 	Located() ([]StoredDoc, error)
 	// Load returns everything stored for id, oldest first. It returns an empty History for an unknown id.
 	Load(id DocID) (History, error)
-	// Append stores recs, all or none, for the document id at p, and returns the number of the last one. They survive
-	// the process when Append returns, and a power cut a moment later. Records that are journalled or Unsent survive a
-	// power cut when Append returns, because the source has no copy of them. Callers must not call it concurrently for
-	// one document.
+	// Append stores recs, all or none, for the document id at p, and returns the number of the last record. The records
+	// survive a crash of the process when Append returns, and a power cut a moment later. Records that are journalled
+	// or Unsent survive a power cut when Append returns, because the source has no copy of them. Callers must not call
+	// it concurrently for one document.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
 	// RecordFileSeq records that the source's file, which has the given stamp, durably has the text as of record seq. sum
 	// is the checksum of that text. The store writes this soon but not durably, because the file itself is the proof. The
@@ -326,25 +329,25 @@ type Store interface {
 	Rename(oldPath, newPath Path) error
 	// Relocate moves documents to the given paths in one step, durably. Documents may exchange their paths.
 	Relocate([]StoredDoc) error
-	// End moves every document at or below p to the path for removed notes (Path.Ended). The move survives the process,
-	// and a power cut a moment later. If a power cut loses the move, relayfs compares the document with the file at p
-	// at the next start.
+	// End moves every document at or below p to the path for removed notes (Path.Ended). The move survives
+	// a crash of the process at once, but a power cut only after a moment. If a power cut loses the move, relayfs
+	// compares the document with the file at p after the next start.
 	End(p Path) error
 	// Forget deletes the document id with its history and its journal entries, durably. An unknown id is no error.
 	Forget(id DocID) error
 	// Abort durably deletes the records of a document from number seq on, because their changes did not happen. A
-	// document without records is unknown.
+	// document without records no longer exists.
 	Abort(id DocID, seq uint64) error
 	// Unsettled returns the paths of documents whose file in the source may lack their newest text.
 	Unsettled() ([]Path, error)
 	Revisions(id DocID) (RevisionHistory, error)
 	// Sync returns when everything that was appended survives a power cut.
 	Sync() error
-	// RecordSave records that the source's file is about to get the text as of seq. The zero Save records that the file
-	// will not get that text.
+	// RecordSave records that the source's file is about to get the text as of record seq. The zero Save records that
+	// the file will not get that text.
 	RecordSave(id DocID, seq uint64, save Save) error
-	// UseSequence makes the store number its journal with s, after the numbers of its journal and proposals. Until then it
-	// numbers nothing.
+	// UseSequence makes the store number new journal records with s. It first passes the numbers in its journal and
+	// proposals to s. Before this call the store numbers nothing.
 	UseSequence(s *Sequence) error
 	// Journal returns at most limit of the newest journalled records, newest first.
 	Journal(limit int) ([]JournalEntry, error)

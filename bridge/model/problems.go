@@ -13,12 +13,12 @@ import (
 //
 // # When a problem exists
 //
-// A thing has a problem if and only if its last attempt failed. The problem began with the first failure after the last
-// success. So the next success ends it, and things that fail at the same time do not hide each other.
+// An operation has a problem if and only if its last attempt failed. The problem began with the first failure after the
+// last success. The next success ends the problem. Operations that fail at the same time do not hide each other.
 //
-// The log gets the beginning, each change and the end of a problem at WARN, and repeated failures at DEBUG. Callers of
-// Record do not log. All methods are safe for concurrent use. No other lock is taken while mu is held, except in the
-// log: it is written under mu, so that lines are in order.
+// The log gets the beginning, each change and the end of a problem at WARN (see MuteLog), and repeated failures at
+// DEBUG. Callers of Record do not log. All methods are safe for concurrent use. No other lock is taken while mu is
+// held, except in the log: it is written under mu, so that lines are in order.
 type Problems struct {
 	log     *slog.Logger
 	explain func(error) string

@@ -74,8 +74,8 @@ type ProposalRecord struct {
 	// Doc is the document of the note. It is "" for other nodes, for empty notes, and for a source with a server; Stamp
 	// then identifies the file or folder.
 	Doc DocID `json:"doc,omitempty"`
-	// PendingRelinks are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions,
-	// and in pending text wait until a ProposedRename is accepted.
+	// PendingRelinks are the links that a rename has yet to rewrite. Links in front matter, which cannot have
+	// suggestions, and links in pending text wait until a ProposedRename is accepted.
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
 	// Linking is set if the rename may have broken links that are not yet rewritten.
 	Linking bool `json:"linking,omitempty"`
@@ -87,14 +87,14 @@ type ProposalRecord struct {
 	// change was made.
 	PendingDecision *Decision `json:"accepting,omitempty"`
 	// DisplacedName is the node's earlier name in the same folder, if the node was renamed to free that name for
-	// another node. The node gets the name back when it is free, if the proposal is still pending.
+	// another node. When the name is free again, the node gets it back if the proposal is still pending.
 	DisplacedName string `json:"aside,omitempty"`
-	// MovingTo is the path to which the node is being moved, aside or back.
+	// MovingTo is the target of a move in progress, which frees or restores the node's name.
 	MovingTo string `json:"via,omitempty"`
 }
 
-// SameAs reports whether two records are equal. It does not compare contents, because the contents of a proposal never
-// change.
+// SameAs reports whether two records have the same ID, paths, flags and pending links. It does not compare other
+// fields, such as contents.
 func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
 		r.Stale == other.Stale && r.Blocked == other.Blocked && r.DisplacedName == other.DisplacedName && r.Linking == other.Linking &&
@@ -103,7 +103,7 @@ func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 
 func (r *ProposalRecord) To() string { return path.Join(r.ToDir, r.Name) }
 
-// From returns the path that the node had before it was moved aside.
+// From returns the path that the node had before its name was freed for another node.
 func (r *ProposalRecord) From() string {
 	if r.DisplacedName == "" {
 		return r.Rel
@@ -111,7 +111,7 @@ func (r *ProposalRecord) From() string {
 	return path.Join(path.Dir(r.Rel), r.DisplacedName)
 }
 
-// MovedToTempName records that the node was moved to MovingTo: aside, or back to its own name.
+// MovedToTempName records that the node was moved to MovingTo: to a temporary name, or back to its own name.
 func (r *ProposalRecord) MovedToTempName() {
 	r.DisplacedName = cmp.Or(r.DisplacedName, path.Base(r.Rel))
 	if r.Rel = r.MovingTo; path.Base(r.Rel) == r.DisplacedName {
@@ -169,7 +169,7 @@ type ProposalChange struct {
 // PendingRelink has the links of one note that a rename has yet to rewrite.
 type PendingRelink struct {
 	Rel        string                `json:"rel"` // path of the note in the source
-	OldTargets map[string]LinkTarget `json:"led"` // by linkpath
+	OldTargets map[string]LinkTarget `json:"led"` // old targets of the links, by linkpath
 }
 
 // LinkTarget is the target that a link had before the rename, in the shown tree.

@@ -27,8 +27,8 @@ func (x Ranges[T]) find(client, clock uint64) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].to > clock })
 }
 
-// cut splits ranges at from and to, and returns the indices of the first range at or after from and of the first range
-// at or after to.
+// cut splits a client's ranges at two clocks. For each of these clocks it returns the index of the first range that
+// starts there or later.
 func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 	at := func(clock uint64) int {
 		list, k := x[client], x.find(client, clock)
@@ -63,8 +63,8 @@ type RangeValue[T any] struct {
 	Value T
 }
 
-// RangesOf returns Ranges with the values of list. It is fastest if list is in the order of IDs. Where ranges overlap,
-// the first value counts unless later prefers another value.
+// RangesOf returns Ranges with the values of list, which it sorts by ID. It is fastest if list already has this order.
+// Where ranges overlap, the first value in this order counts unless later prefers another value.
 func RangesOf[T any](list []RangeValue[T], later func(a, b T) bool) Ranges[T] {
 	slices.SortStableFunc(list, func(a, b RangeValue[T]) int {
 		return cmp.Or(cmp.Compare(a.Of.Client, b.Of.Client), cmp.Compare(a.Of.Clock, b.Of.Clock))

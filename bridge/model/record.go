@@ -48,7 +48,7 @@ type Record struct {
 	Links []LinkRewrite `json:"links,omitempty"`
 	// Marks are the suggestions that the change made, changed, or made pending again.
 	Marks []MarkRecord `json:"marks,omitempty"`
-	// Decision is set if a user decided on suggestions. It includes the data for undo.
+	// Decision is set if a user decided on suggestions or on a proposal. It includes the data for undo.
 	Decision *Decision `json:"decision,omitempty"`
 	// SessionNote is set if an agent described its session. Approval is set if a user was asked about a change in the
 	// session. Such records belong to no document.
@@ -74,7 +74,8 @@ type Record struct {
 	// DetectedLate is set for a change that was made while no process followed the note. Time is then the time of its
 	// discovery.
 	DetectedLate bool `json:"found,omitempty"`
-	// Save describes the file before and after a change that was stored before the source's file got its text.
+	// Save describes the file before and after the change. It is set if the change was stored before the source's file
+	// was written.
 	Save *Save `json:"save,omitempty"`
 }
 
@@ -94,8 +95,8 @@ func (r *Record) SurvivesCompaction() bool {
 	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners)+len(r.Links) > 0
 }
 
-// IsFirstText reports whether the record adopted the initial text of a note that had no document, and this character is
-// part of that text.
+// IsFirstText reports whether the given character is part of the initial text of a note without a document, and the
+// record adopted that text.
 func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 	return r.Author == "" && r.Proposal == "" && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
 }
@@ -111,8 +112,8 @@ type MarkRecord struct {
 	Proposal string    `json:"proposal,omitempty"`
 	// Comment is set for a comment. Add is then its whole text.
 	Comment bool `json:"comment,omitempty"`
-	// Replaces are the IDs of the suggestions that a write turned into this one. If a mount that has not received that
-	// write rejects one of these suggestions, this suggestion is rejected, too.
+	// Replaces are the IDs of the suggestions that a write turned into this suggestion. If a mount that has not
+	// received that write rejects one of these suggestions, this suggestion is rejected, too.
 	Replaces []string  `json:"was,omitempty"`
 	Add      []IDRange `json:"add,omitempty"`
 	Del      []IDRange `json:"del,omitempty"`
@@ -142,8 +143,8 @@ type FrontMatterChange struct {
 	Typed   []IDRange      `json:"typed,omitempty"`
 }
 
-// LinkRewrite is the linkpath that a link to a renamed document had before and has since. The new one has the
-// attribution of the old one: it is part of the text, or of a pending suggestion, which stays its author's.
+// LinkRewrite has the old and the new linkpath of a link to a renamed document. The new linkpath has the attribution of
+// the old linkpath: both are part of the text, or of a pending suggestion, which keeps its author.
 type LinkRewrite struct {
 	Removed []DeletedRange `json:"removed"`
 	Typed   []IDRange      `json:"typed"`
@@ -156,7 +157,7 @@ type DeletedRange struct {
 }
 
 // JournalEntry is a journalled record with the current path of its document, or "". In a Store's journal, decisions on
-// proposals and session notes have neither ID nor Path.
+// proposals, session notes and approvals have neither ID nor Path.
 type JournalEntry struct {
 	Path Path
 	ID   DocID
@@ -180,7 +181,8 @@ func (h History) FileIsDurable(sum ContentSum) bool {
 	return h.Sum == sum && h.FileSeq == h.Records[len(h.Records)-1].Seq
 }
 
-// WroteText reports whether relayfs is known to have written the text with this checksum to the file.
+// WroteText reports whether relayfs has stored a write of the text with this checksum to the file, or last found that
+// text in the file.
 func (h History) WroteText(sum ContentSum) bool {
 	return h.Sum == sum || slices.ContainsFunc(h.Records, func(r Record) bool { return r.Save != nil && bytes.Equal(r.Save.Sum, sum[:]) })
 }
@@ -206,14 +208,15 @@ func (h History) MayHaveHumanEdits() bool {
 	return false
 }
 
-// OnlyBy reports whether only authors that isOwnAuthor accepts have changed the note.
+// OnlyBy reports whether the note is known to have been changed only by authors that isOwnAuthor accepts, without
+// decisions and rewritten links.
 func (h History) OnlyBy(isOwnAuthor func(Author) bool) bool {
 	return h.All(func(r *Record) bool {
 		return r.Decision == nil && r.Proposal == "" && isOwnAuthor(Author{Name: r.Author, Session: r.Session})
 	})
 }
 
-// EndsWith reports whether raw is the text of the document's last state.
+// EndsWith reports whether raw is known to be the text of the document's last state.
 func (h History) EndsWith(raw string) bool {
 	if len(h.Records) == 0 {
 		return raw == ""
@@ -221,8 +224,8 @@ func (h History) EndsWith(raw string) bool {
 	return h.FileIsCurrent(SumOf(raw))
 }
 
-// All reports whether ok is true for every change of the note. It returns false if a record is missing, because the
-// record was compacted and its author is unknown.
+// All reports whether ok returns true for every change of the note. It returns false if a record is missing, because
+// the record was compacted and its author is unknown.
 func (h History) All(ok func(*Record) bool) bool {
 	for i := range h.Records {
 		if r := &h.Records[i]; r.Seq != uint64(i+1) || !ok(r) {
@@ -236,7 +239,7 @@ func (h History) All(ok func(*Record) bool) bool {
 type ContentSum [sha256.Size]byte
 
 func SumOf(raw string) ContentSum {
-	return sha256.Sum256(unsafe.Slice(unsafe.StringData(raw), len(raw))) // without a copy
+	return sha256.Sum256(unsafe.Slice(unsafe.StringData(raw), len(raw))) // avoids a copy of the text
 }
 
 // EmptyUpdate returns the Yjs update that changes nothing.

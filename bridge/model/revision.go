@@ -21,8 +21,8 @@ type RevisionHistory struct {
 	Moves     []Moved // renames of the document, oldest first
 }
 
-// Revision is a change of a document, or all changes by one author in one minute. It has the last record of these,
-// without its update.
+// Revision is a change of a document, or all plain changes by one author in one minute. It has the last record of these
+// changes, without the record's update.
 type Revision struct {
 	Record
 	Units *ycrdt.Snapshot // the added and deleted units; nil if unknown

@@ -13,8 +13,8 @@ type Sequence struct {
 	last uint64
 }
 
-// Next returns a number above all earlier ones: the time, unless that is not above them. So the clock decides only
-// between roots that separate processes served.
+// Next returns the current time in microseconds, or the last number plus one if that is greater. So the clock affects
+// only the order between roots that separate processes served.
 func (s *Sequence) Next() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// SessionNote is an agent's description of its session. It is one line of text and must not be interpreted as markup.
+// SessionNote is an agent's description of its session. Each field is one line of text and must not be interpreted as
+// markup.
 type SessionNote struct {
 	Name    string `json:"name,omitempty"`
 	Purpose string `json:"purpose,omitempty"`
@@ -29,8 +30,8 @@ const (
 	MaxSessionPurpose = 300
 )
 
-// IsLine reports whether s is one line of visible characters. most is the maximum number of characters. It must not
-// have control characters or characters that change the direction of text.
+// IsLine reports whether s is one line of text, or empty, with at most the given number of characters. Control
+// characters, characters that change the direction of text, and white space other than ASCII spaces are not allowed.
 func IsLine(s string, most int) bool {
 	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most &&
 		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0

@@ -2,8 +2,8 @@ package model
 
 import "context"
 
-// Signal wakes the goroutine that receives from it. Several calls of Set before it receives count as one. No call is
-// lost.
+// Signal wakes the goroutine that receives from it, even if Set was called before the goroutine waits. Several calls of
+// Set before it receives wake it only once.
 type Signal chan struct{}
 
 func NewSignal() Signal { return make(Signal, 1) }

@@ -30,8 +30,8 @@ func UndosOf(journal []JournalEntry) Undos {
 	return undos
 }
 
-// Undoable reports whether a part of an entry can be undone, and returns the items of that part. Undos and session
-// notes cannot be undone.
+// Undoable reports whether a part of an entry can be undone, and returns the items of that part. Undos, session notes
+// and approvals cannot be undone.
 func (u Undos) Undoable(e JournalEntry) (items []DecidedItem, ok bool) {
 	d := e.Decision
 	if !e.Undoable() || d != nil && d.Verdict == Undone {
@@ -66,7 +66,8 @@ func (d *Decision) Covers() func(item string) bool {
 	return func(item string) bool { return ids[item] }
 }
 
-// RunsOf returns the characters of the decision's items to which an undo applies.
+// RunsOf returns the characters of the decision's items to which an undo applies, and the characters that belong to no
+// item.
 func (d *Decision) RunsOf(undo *Decision) []DecidedRun {
 	takes := undo.Covers()
 	return slices.DeleteFunc(slices.Clone(d.Runs), func(r DecidedRun) bool {

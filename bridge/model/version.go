@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// MaxNote is the maximum size of a note in bytes. A larger note is not written, and a larger file of a source is not
-// served as a note.
+// MaxNote is the maximum size of a note in bytes. A larger note is not written, and a larger file of a source is a
+// read-only note.
 const MaxNote = 16 << 20
 
 // Version is one published, immutable state of a note.
@@ -66,20 +66,22 @@ func (v *Version) Raw() string { return v.raw }
 // form.
 func (v *Version) Canonical() string { return v.canonical }
 
-// Seq grows with every change of the note in this process.
+// Seq returns a number that grows with every change of the note in this process.
 func (v *Version) Seq() uint64 { return v.seq }
 
-// ModTime returns the modification time, which changes exactly when Text changes, and never decreases.
+// ModTime returns the modification time. While the note is in memory, it changes only when Text changes, and never
+// decreases.
 func (v *Version) ModTime() time.Time { return v.modTime }
 
-// ReadOnly reports whether writes are refused, because the note is not UTF-8 or is too large.
+// ReadOnly reports whether writes are refused, because the note is not UTF-8, is too large, or has content that is not
+// text.
 func (v *Version) ReadOnly() bool { return v.readOnly }
 
 // CanonicalEdits returns the edits from Raw to Canonical.
 func (v *Version) CanonicalEdits() []diffwrap.Edit { return v.canonicalEdits }
 
-// RawKnown returns the marks of Raw that relayfs has recorded, and Known those of Canonical. These marks count in every
-// context, even in code.
+// RawKnown returns the marks of Raw that relayfs has recorded, and Known returns the recorded marks of Canonical. These
+// marks count in every context, even in code.
 func (v *Version) RawKnown() diffwrap.Known { return v.known }
 
 func (v *Version) Known() diffwrap.Known { return v.canonicalKnown }

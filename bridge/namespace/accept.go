@@ -53,8 +53,8 @@ func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Prop
 	return failed
 }
 
-// unsatisfiable returns the proposals that fail in any order, with their errors. breakCycle moves no node aside for
-// them.
+// unsatisfiable returns the proposals that fail in any order, with their errors. breakCycle moves no node for these
+// proposals.
 func (a acceptOp) unsatisfiable(list []*tree.Proposal) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
 	left := slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
@@ -195,8 +195,8 @@ func (l *Locked) EndDocs(rel string) {
 	}
 }
 
-// breakCycle moves the node of one of several proposals that wait for each other to a free name, so that the others can
-// proceed. It reports whether it moved a node.
+// breakCycle handles proposals that wait for each other's names. It moves the node of one of them to a temporary name,
+// so that the other proposals can proceed. It reports whether it moved a node.
 func (a acceptOp) breakCycle(ctx context.Context, waiting []*tree.Proposal) bool {
 	for _, p := range waiting {
 		if rec := p.Record(); rec.Kind != model.ProposedRename || rec.Blocked {
@@ -221,8 +221,8 @@ func (l *Locked) moveToTempName(ctx context.Context, p *tree.Proposal) error {
 	return l.moveTo(ctx, p, p.Node.FreeNameBeside())
 }
 
-// restoreNames moves nodes that were moved aside, and whose proposals are still pending, back to their names if the
-// names are free.
+// restoreNames moves nodes from their temporary names back to their own names, if their proposals are still pending and
+// the names are free.
 func (l *Locked) restoreNames(ctx context.Context, list []*tree.Proposal) {
 	for _, p := range list {
 		to, ok := p.OriginalTarget()
@@ -235,7 +235,7 @@ func (l *Locked) restoreNames(ctx context.Context, list []*tree.Proposal) {
 	}
 }
 
-// moveTo renames the node of a rename proposal in the source. It changes nothing else of the proposal.
+// moveTo renames the node of a proposal in the source. The proposal stays pending.
 func (l *Locked) moveTo(ctx context.Context, p *tree.Proposal, to tree.Target) error {
 	rec := p.Record()
 	rec.MovingTo = to.Rel()

@@ -18,9 +18,9 @@ import (
 var errDeletionWithdrawn = errors.New("its pending deletion was withdrawn")
 
 // Create creates a new note with wr.Text as its view. The front matter is plain text; in suggest mode the body is an
-// addition. Create also creates missing parent folders. It returns fs.ErrExist if the name is taken. After an error
-// there is no note, unless another writer has written to it in the meantime. If the deletion of a note at p is
-// proposed, Create withdraws the proposal and writes the text to that note.
+// addition. Create also creates missing parent folders. It returns fs.ErrExist if the name is taken. If Create cannot
+// show the new note at p, it removes the note again, unless another writer has changed it in the meantime. If the
+// deletion of a note at p is proposed, Create withdraws the proposal and writes the text to that note.
 func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
 	start := time.Now()
 	err = n.change("create", p, func(l *Locked) error {
@@ -112,8 +112,8 @@ func (n *service) caseWarning(p, from model.Path) string {
 	return fmt.Sprintf("%q differs from it only in case: many disks, and Obsidian on Windows and macOS, treat both as one", string(other))
 }
 
-// retract removes the new file at rel again, because the store could not store the file's document. It reports whether
-// it removed the file. It does not remove a file that has changed since stamp.
+// retract removes the new file at rel again, because the store could not store the proposal that shows it at p. It
+// reports whether the file no longer exists. It does not remove a file that no longer has this stamp.
 func (n *service) retract(ctx context.Context, l *Locked, p model.Path, rel string, stamp model.Stamp) bool {
 	err := errors.ErrUnsupported
 	if r, ok := l.Structure.(model.Retractor); ok {

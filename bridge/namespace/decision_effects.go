@@ -16,9 +16,10 @@ import (
 // created for it and are now empty. Undoing the rejection creates the note again with its last content and its
 // document.
 
-// RemoveRejected removes the notes in which a user has just rejected something, if an agent created them and only front
-// matter is left. A note that cannot be removed stays. RemoveRejected then removes empty folders that agents created:
-// the folders of the removed notes, and the given folders, in which rejected proposals were shown.
+// RemoveRejected removes the notes in which a user has just rejected something, if an agent created them, users have
+// only made decisions in them, and no body is left. A note that cannot be removed stays. RemoveRejected then removes
+// empty folders that agents created: the folders of the removed notes, and the given folders, in which rejected
+// proposals were shown.
 func (n *DecisionEffects) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
 	for _, x := range notes {
 		st := x.State()
@@ -94,8 +95,8 @@ func (n *DecisionEffects) removeRejected(ctx context.Context, x *tree.Node, p mo
 	return nil
 }
 
-// removeFolders removes the folder at p and the folders above it. It stops at the first folder that is not empty or
-// that no agent created.
+// removeFolders removes the folder at p and the folders above it. It stops at the first folder that is not empty, that
+// no agent created, or that a proposal concerns.
 func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
@@ -226,7 +227,7 @@ func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string
 	}
 }
 
-// CheckUndo returns the error that an undo of a decision on a rename would fail with, if that is certain before.
+// CheckUndo returns the error with which an undo of a decision on a rename would certainly fail, or nil.
 func (n *DecisionEffects) CheckUndo(ctx context.Context, e model.JournalEntry) error {
 	rec := e.Decision.Proposal
 	f, err := n.structureAt("undo", e.Path)
@@ -263,7 +264,7 @@ func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry
 		case why != nil:
 		case e.Decision.Verdict == model.Rejected:
 			why = n.restoreRemoved(ctx, f, rec)
-		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // otherwise the folder at rel moves back itself
+		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // otherwise another undo moves the folder at rel back
 			n.removeIfEmpty(ctx, f, rec.Rel)
 		}
 		if why != nil {

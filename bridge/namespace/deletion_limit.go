@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// Within limitWindow at most maxDeletions notes may be deleted, or 1/maxShare of the root's notes if that is less.
-	// But minDeletions are always allowed, so that a small vault can be tidied up.
+	// Within limitWindow one author may propose to delete at most maxDeletions notes, or 1/maxShare of the root's notes
+	// if that is less. But minDeletions are always allowed, so that a small vault can be tidied up.
 	maxDeletions = 20
 	maxShare     = 10
 	minDeletions = 5
@@ -21,7 +21,8 @@ const (
 	limitWindow = time.Minute
 )
 
-// deletionLimit returns how many of a root's notes may be deleted within limitWindow.
+// deletionLimit returns the number of a root's notes that one author may propose to delete within limitWindow. notes is
+// the number of notes in the root.
 func deletionLimit(notes int) int { return max(minDeletions, min(maxDeletions, notes/maxShare)) }
 
 // deletionLimiter records the deletions that were proposed within limitWindow.

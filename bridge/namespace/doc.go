@@ -4,24 +4,25 @@
 // source.
 //
 // The structure policy decides about changes of names by programs. With [Propose] they become proposals, except for
-// changes of the author's own nodes: those that the author's session has just made and no one else has used. With
+// changes of the author's own nodes: those that the author's session has made and no one else has changed. With
 // [Direct] all changes are applied immediately, with [Deny] all are refused. Users change names in the source itself,
-// such as the vault's folder. Their changes appear at once, at the paths of the source, even if a proposal concerns the
-// same nodes.
+// such as the vault's folder. Their changes appear immediately, at the paths of the source. A node that a proposal
+// shows at another path keeps that path.
 //
 // # Proposals
 //
 // A Root makes, applies and undoes proposals: pending renames, deletions and contents of whole files.
 //
 // The Tree shows the nodes as if the proposals were accepted (internal/tree), and the Store keeps the proposals.
-// Changes by users in the meantime take precedence: a proposal whose place is taken, or whose node no longer exists, is
-// dropped, and the journal records that. The Store records the start of an acceptance before the source is changed, and
-// the journal records its outcome afterwards. So after a crash the next process can determine whether the source was
-// changed.
+// Changes by users in the meantime take precedence: a rename whose new place is taken is blocked, and a proposal whose
+// node no longer exists is dropped. The journal records dropped proposals. The Store records the start of an acceptance
+// before the source is changed, and the journal records its outcome afterwards. So after a crash the next process can
+// determine whether the source was changed.
 //
 // A Root's lock admits one change of its names at a time, by users or by proposals and decisions. It is held across
-// disk access. [Root.Lock] returns a [Locked], whose methods require the lock. [Locked.Unlock] stores what the changes
-// mean for proposals, releases the lock, and publishes the events of the changes. [Root.Start] and [Root.SourceChanged]
-// bring a root up to date with its source: at the start, also after a crash, and whenever the source reports a change. At
+// disk access. [Root.Lock] returns a [Locked], whose methods require the lock. [Locked.Unlock] stores the effects of
+// the changes on proposals, releases the lock, and publishes the events of the changes. [Root.Start] and
+// [Root.SourceChanged] bring a root up to date with its source: at the start, also after a crash, and whenever the
+// source reports a change. At
 // the start, documents follow their files, and proposals follow their documents.
 package namespace

@@ -110,8 +110,8 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeReq
 	})
 }
 
-// RetractFile permanently removes the file at p, which a program has just created with the content data. The file does
-// not go to the source's trash. If the file was changed or replaced since, RetractFile changes nothing and returns
+// RetractFile permanently removes the file at p, which a program has just created with this content. The file does not
+// go to the source's trash. If the file was changed or replaced since, RetractFile changes nothing and returns
 // ErrConflict.
 func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) error {
 	return n.change("retract", p, func(l *Locked) error {
@@ -145,7 +145,7 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Ch
 }
 
 // WritesFiles returns nil if files that are not notes can be created and written in place. Otherwise it returns
-// ErrReadOnly, and content can only be proposed with WriteFile.
+// ErrReadOnly: the workspace is read-only, or it is in suggest mode and WriteFile can only propose content.
 func (n *Files) WritesFiles() error {
 	if n.config.ReadOnly || n.config.Mode != note.Direct {
 		return model.ErrReadOnly
@@ -332,7 +332,8 @@ func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tre
 	return id, err
 }
 
-// isStill returns model.ErrConflict unless read is zero or is the sum of have.
+// isStill returns model.ErrConflict if the present content differs from the content that the writer has read. read is
+// the sum of the latter, or zero if any content is accepted.
 func isStill(read model.ContentSum, have []byte) error {
 	if read != (model.ContentSum{}) && read != model.SumOf(string(have)) {
 		return model.ErrConflict

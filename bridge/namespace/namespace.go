@@ -35,8 +35,8 @@ type ChangeRequest struct {
 
 type ChangeResult struct {
 	Proposal string // ID of the pending proposal; "" if the change needed no proposal
-	Links    int    // number of links rewritten in other notes; in suggest mode these are suggestions
-	Notes    int    // number of notes with rewritten links
+	Links    int    // number of links that the rename rewrites; some wait until it is accepted
+	Notes    int    // number of notes with these links
 	Warnings []string
 }
 
@@ -49,7 +49,7 @@ type Config struct {
 	Links     LinkIndex // links of the whole workspace
 }
 
-// service is embedded by all types that change names. It has a tree, which may be restricted, and the shared Config.
+// Namespace, Files and DecisionEffects embed service. It has a tree, which may be restricted, and the shared Config.
 type service struct {
 	config *Config
 	tree   *tree.Tree
@@ -76,8 +76,8 @@ func New(c *Config, t *tree.Tree) (*Namespace, *Files, *DecisionEffects) {
 	return &Namespace{b, consequences}, &Files{b}, consequences
 }
 
-// DelegateEffects makes n apply the consequences of a change to the tree of whole, which includes the nodes that are
-// hidden from n. So links in hidden notes also follow a rename.
+// DelegateEffects makes n apply the consequences of its changes to the unrestricted tree of another Namespace. That
+// tree includes the nodes that are hidden from n, so links in hidden notes also follow a rename.
 func (n *Namespace) DelegateEffects(whole *Namespace) { n.effects = whole.effects }
 
 // at returns the root that contains p, if that root accepts changes now. p must not be the path of the root. Errors:
@@ -164,7 +164,7 @@ func (n *service) change(op string, p model.Path, fn func(*Locked) error) error 
 }
 
 // isAgentsOwn reports whether x belongs to the author alone: it is a note that the author's session made and no one
-// else has changed, or a folder that holds only such notes.
+// else has changed, or a folder that the session made and that contains only such notes and folders.
 func (n *service) isAgentsOwn(x *tree.Node, author model.Author) bool {
 	switch {
 	case author.Name == "" || n.config.ReadOnly:

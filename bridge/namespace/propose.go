@@ -27,7 +27,7 @@ func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 	return nil
 }
 
-// ShowAt shows n, which was just added to the source, at the destination at. If the source has n at another place,
+// ShowAt shows n, which was just added to the source, at the given destination. If the source has n at another place,
 // ShowAt adds a proposal to rename it.
 func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) error {
 	if at.Dir == nil || path.Base(at.Rel) == at.Name {
@@ -49,8 +49,8 @@ func (l *Locked) WithdrawDeletion(n *tree.Node, author model.Author, origin any)
 	return nil
 }
 
-// NewFoldersFor returns dir and the folders above it, innermost first, up to, but without, the first existing folder
-// that no agent made.
+// NewFoldersFor returns dir and the folders above it, innermost first. It stops before the first existing folder that
+// no agent made.
 func (l *Locked) NewFoldersFor(dir string) (made []string) {
 	for ; dir != ""; dir = string(model.Path(dir).Dir()) {
 		if x := l.Lookup(dir); x != nil && x.State().CreatedBy.Name == "" {
@@ -99,7 +99,7 @@ func isNodeOf(ctx context.Context, n *tree.Node, rec *model.ProposalRecord) bool
 
 // Move shows n at its new place and stores the proposal. All renames of n share one proposal, and id is its ID. If n
 // moves back to its place in the source, Move drops the proposal instead: id is empty, and dropped is the ID of the
-// proposal. owes are the links to rewrite after the rename.
+// proposal. If n exists only as a proposal, both are empty. owes are the links to rewrite after the rename.
 func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id, dropped string, err error) {
 	st := n.State()
 	p := st.Pending
@@ -201,9 +201,9 @@ func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id
 }
 
 // Content proposes data as the content of the file n. It replaces an earlier proposed content; the journal records the
-// earlier content if another session proposed it. If the file already has the content data, there is no proposal, and
-// id is empty. base is the sum of the content that the writer has read, or zero for any content. Content returns
-// model.ErrConflict if the file has other content.
+// earlier content if another session proposed it. If the file in the source already has this content, no proposal
+// remains, and id is empty. base is the sum of the content that the writer has read, or zero for any content. Content
+// returns model.ErrConflict if the file has other content.
 func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, author model.Author, origin any) (id string, err error) {
 	st := n.State()
 	rec := l.newRecord(model.ProposedFile, st.Rel, author)

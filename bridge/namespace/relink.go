@@ -38,7 +38,7 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 		to := model.Rebased(string(p), string(old), string(new))
 		names, taken[links.BaseName(to)] = append(names, p, model.Path(to)), true
 	}
-	notes := n.effects.mentioning(f, index, names) // hidden notes follow too
+	notes := n.effects.mentioning(f, index, names) // links in hidden notes are rewritten too
 	for _, p := range moved {
 		if node, err := n.effects.tree.Find("rename", p); err == nil && node.Note != nil {
 			notes[node] = p
@@ -47,7 +47,7 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 	for node, p := range notes {
 		v, err := node.Note.Version(ctx)
 		if err != nil {
-			continue // its links stay unchanged
+			continue // the note's links stay unchanged
 		}
 		oldTargets := make(map[string]model.LinkTarget)
 		for _, l := range links.Extract(v.Text()) {
@@ -63,8 +63,8 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 	return owes
 }
 
-// mentioning returns the notes with links that end in one of the names, and those whose deletion is proposed: the index
-// does not have them, but they may be kept.
+// mentioning returns the notes with links that end in one of the names. It also returns the notes whose deletion is
+// proposed: the index does not have these notes, but a user may keep them.
 func (n *service) mentioning(f *Root, index *links.Index, names []model.Path) map[*tree.Node]model.Path {
 	notes := make(map[*tree.Node]model.Path)
 	for _, name := range names {
@@ -138,7 +138,8 @@ func (n *DecisionEffects) FollowDecided(ctx context.Context, f *Root) {
 	}
 }
 
-// FollowAgain rewrites the links that a decision on a rename left, because their text was not in the notes then.
+// FollowAgain rewrites the links that a decision on a rename left unchanged, because their text was not in the notes at
+// that time.
 func (n *DecisionEffects) FollowAgain(ctx context.Context, e model.JournalEntry) {
 	d := *e.Decision
 	f, err := n.structureAt("undo", e.Path)
@@ -179,8 +180,8 @@ func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRec
 	return res
 }
 
-// finishProposed rewrites the links that a proposed rename breaks. Links in front matter are rewritten when the rename
-// is accepted.
+// finishProposed suggests to rewrite the links that a proposed rename breaks. Links in front matter and in pending text
+// usually wait until the rename is accepted.
 func (n *service) finishProposed(ctx context.Context, f *Root, p *tree.Proposal) ChangeResult {
 	r := &relink{service: n, root: f, current: p.Record(), node: p.Node, proposal: p}
 	res, left := r.all(ctx)
@@ -237,7 +238,7 @@ func (r *relink) findDangling() {
 	}
 	var more []model.PendingRelink
 	for node := range r.mentioning(r.root, r.index, names) {
-		more = append(more, model.PendingRelink{Rel: model.Rebased(node.Location().Rel, r.current.To(), r.current.Rel)}) // as in the rename's other records
+		more = append(more, model.PendingRelink{Rel: model.Rebased(node.Location().Rel, r.current.To(), r.current.Rel)}) // the rename's records have the old paths
 	}
 	r.current.AddPendingRelinks(more)
 }
@@ -317,7 +318,7 @@ func (r *relink) target(from model.Path, l links.Link, oldTargets map[string]mod
 	return r.present[old], ok
 }
 
-// treatment says how a link follows the rename.
+// treatment is the way in which a link follows the rename.
 type treatment uint8
 
 const (
@@ -327,8 +328,8 @@ const (
 	waits
 )
 
-// treat returns how a link follows. A link that a user wants to keep, and a link in the rename's own suggestions about
-// which the same decision decides, stay unchanged. After a rejection, so does a link in text that no agent wrote.
+// treat returns the treatment of a link. A link stays unchanged if a user wants to keep it, if it is in one of the
+// rename's own suggestions, on which the same decision decides, or if it is in plain text and the rename was rejected. After a rejection, so does a link in text that no agent wrote.
 func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
 	case p.Kept, d != nil && p.Own:
@@ -351,8 +352,8 @@ func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
 
 // linkEdits are the edits of a note that restore the targets of its links.
 type linkEdits struct {
-	marked  []diffwrap.Edit // in place, of the marked text
-	view    []diffwrap.Edit // to be suggested, of the view
+	marked  []diffwrap.Edit // edits of the marked text, to be made in place
+	view    []diffwrap.Edit // edits of the view, to be suggested
 	waiting map[string]model.LinkTarget
 }
 

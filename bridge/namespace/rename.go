@@ -195,7 +195,7 @@ func (n *Namespace) moveNow(ctx context.Context, l *Locked, m *renameOp) error {
 	err := l.CompleteRename(m.node)
 	l.MoveInSource(m.node, to, m.req.Author)
 	if oldRel != newRel && m.node.Kind == model.KindNote {
-		l.EndDocs(newRel) // the document of the replaced note
+		l.EndDocs(newRel) // ends the document of the replaced note
 	}
 	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
 	l.CanvasesFollow(ctx, oldRel, newRel)
@@ -218,7 +218,7 @@ func (n *Namespace) Exchange(ctx context.Context, a, b model.Path, o ChangeReque
 	if err != nil {
 		return err
 	}
-	if n.isAgentsOwn(x, o.Author) { // otherwise a would move without a proposal, and users would see the free name
+	if n.isAgentsOwn(x, o.Author) { // otherwise the first step would need no proposal, and users would see the name
 		a, b = b, a
 	}
 	aside, err := n.tree.FreeBeside(a)

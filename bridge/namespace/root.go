@@ -24,7 +24,7 @@ type Root struct {
 	Structure model.Structure // structure of the Source; nil if names in the Source cannot be changed
 	log       *slog.Logger
 	events    *model.Bus
-	sequence  *model.Sequence // of the workspace
+	sequence  *model.Sequence // numbers the decisions and proposals of the workspace
 	deletions deletionLimiter
 
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
@@ -58,7 +58,7 @@ func (l *Locked) QueueEvents(events ...model.Event) {
 }
 
 // Unlock stores the effects of the change on proposals, releases the lock, and publishes the events of QueueEvents. A
-// rename that waits for a name gets it only here, because the change itself may have planned to use that name.
+// rename that waits for a name usually gets it here, because the change itself may have planned to use that name.
 func (l *Locked) Unlock() {
 	l.PersistChanges()
 	queued := l.queuedEvents
@@ -114,7 +114,7 @@ func (f *Root) WithLinkLock(fn func()) {
 	fn()
 }
 
-// LockNotes locks every note that the source has at or below n, in path order.
+// LockNotes locks every note that the source has at or below n.
 func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	var held []*note.Locked
 	for _, x := range n.Notes() {
@@ -128,7 +128,7 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	}
 }
 
-// PersistChanges stores and publishes the changes of the root's proposals since the last call.
+// PersistChanges stores the changes of the root's proposals since the last call, and queues their events.
 func (l *Locked) PersistChanges() {
 	s := l.TakeChanges()
 	change := model.ProposalChange{Upserted: l.Changed(), Removed: s.Done}

@@ -11,7 +11,7 @@ import (
 
 // The tree of names in memory, which other packages read. Only types of this package change it.
 type (
-	Tree     = tree.Tree     // all names, or those of a restricted workspace
+	Tree     = tree.Tree     // all names, or the names in a restricted workspace
 	TreeRoot = tree.Root     // a source as a top-level folder of a Tree
 	Node     = tree.Node     // a note, file, folder or link
 	Proposal = tree.Proposal // a pending change of names

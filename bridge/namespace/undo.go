@@ -16,9 +16,10 @@ import (
 // This file undoes decisions on proposals. It reverts the change in the source, makes the proposal pending again, and
 // applies the proposal to the shown tree.
 
-// Undo undoes the decisions of journal entries, newest first. The decisions concern proposals of the root and were made
-// in one batch. Undo returns the proposals that are pending again, and by ID the errors of the others, such as
-// tree.ErrMovedSince. d is the decision that records the undo.
+// Undo undoes the decisions of journal entries, which must be newest first. It undoes acceptances one by one, and then
+// all rejections together. The decisions concern proposals of the root and were made in one batch. Undo returns the
+// proposals that are pending again, and, by ID, the errors of the other proposals, such as tree.ErrMovedSince. d is the
+// decision that records the undo.
 func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	l := f.Lock()
 	defer l.Unlock()
@@ -45,12 +46,12 @@ func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.D
 type undoOp struct {
 	*Locked
 	d      model.Decision
-	failed map[string]error // by proposal ID
+	failed map[string]error // errors by proposal ID
 }
 
 // acceptances undoes acceptances one by one, newest first. It retries failed undos, because another undo may have freed
-// the place that they need. A node that was moved aside gets its place back as soon as possible, because the node of an
-// earlier decision may be inside it.
+// the place that they need. A node with a temporary name gets its own name back as soon as possible, because the node
+// of an earlier decision may be inside it.
 func (u *undoOp) acceptances(ctx context.Context, left []model.ProposalRecord) (list []*tree.Proposal) {
 	var aside []*tree.Proposal
 	for again := true; again; {
@@ -208,7 +209,7 @@ func (u *revertOp) recreate(ctx context.Context) error {
 }
 
 // RestoreFile restores the file that was removed from rel, with the given stamp and content, if the source has kept the
-// file. Otherwise it creates an equal file; meanwhile is then the BeforeRename of that NewFile.
+// file. Otherwise it creates an equal file, and uses the function meanwhile as BeforeRename of that NewFile.
 func (l *Locked) RestoreFile(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {

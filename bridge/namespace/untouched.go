@@ -33,7 +33,7 @@ type UntouchedNote struct {
 // Text returns the text of the note when FindUntouched found it.
 func (x *UntouchedNote) Text() string { return x.version.Text() }
 
-// FindUntouched returns the note at p if it is untouched. isOwnAuthor reports whether an author is one of the programs.
+// FindUntouched returns the note at p if it is an untouched note of the authors that isOwnAuthor accepts.
 func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, isOwnAuthor func(model.Author) bool) (*UntouchedNote, bool) {
 	f, err := n.structureAt("open", p)
 	if err != nil {

@@ -93,7 +93,7 @@ func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 		return
 	}
 	l.SourceMoved(n, ev.Rel)
-	l.EndDocs(ev.Rel) // the document of the replaced note
+	l.EndDocs(ev.Rel) // ends the document of the replaced note
 	l.RenameDocs(ev.OldRel, ev.Rel)
 	hidden := n.State().Hidden
 	l.Unlock()

@@ -12,7 +12,7 @@ import (
 // This file determines who has changed a note. The authors of its text are not enough, because all text in a user's
 // note may come from an agent.
 
-// IsOwn reports whether author created the note in this session and no one else has changed it or decided on its
+// IsOwn reports whether the author created the note in this session and no one else has changed it or decided on its
 // suggestions since.
 func (n *Note) IsOwn(author model.Author) bool {
 	l := n.Lock()
@@ -31,7 +31,7 @@ func (n *Locked) CreatedBy(isOwnAuthor func(model.Author) bool, within time.Dura
 }
 
 // Untouched returns the current version if only authors that isOwnAuthor accepts have ever written in the note.
-// Otherwise it returns model.ErrConflict.
+// Otherwise, and for a live document, it returns model.ErrConflict. It records the stamp of the file for Retract.
 func (n *Locked) Untouched(ctx context.Context, isOwnAuthor func(model.Author) bool) (*model.Version, error) {
 	if n.live != nil {
 		return nil, model.ErrConflict
@@ -85,8 +85,8 @@ func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made
 	return &h.Records[0], from.Remove(ctx, loc.Rel)
 }
 
-// IsRejected reports whether the note's file is as a rejection left it, but was not removed: the process was killed
-// before RemoveRejected.
+// IsRejected reports whether the note's file still has the state in which a rejection left it. This happens if the
+// process was killed before RemoveRejected.
 func (n *Note) IsRejected(ctx context.Context) bool {
 	l := n.Lock()
 	defer l.Unlock()
@@ -124,7 +124,7 @@ func isRejected(h model.History, left string) bool {
 }
 
 // FinalText returns the last text of a document whose file RemoveRejected has deleted, and the file's stamp if the
-// history has one. It returns model.ErrConflict if the history belongs to another document.
+// history has one. It returns model.ErrConflict if RemoveRejected cannot have deleted the file of such a document.
 func FinalText(h model.History) (raw string, stamp model.Stamp, err error) {
 	doc, err := replay(h.Records)
 	if err != nil {

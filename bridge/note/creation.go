@@ -10,7 +10,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Creation is a note that is being created. It gets a new document, even if its name had one before.
+// Creation is a note that is being created. It gets a new document, even if a note of the same name had a document
+// before.
 type Creation struct {
 	raw        string
 	plan       planner.Plan
@@ -21,8 +22,8 @@ type Creation struct {
 	state      liveState
 }
 
-// Create plans a new note in store whose view is text. Errors: model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8,
-// ErrRefused.
+// Create plans a new note whose view is text, with a document in the given store. Errors: model.ErrTooLarge,
+// ErrReadOnly, ErrInvalidUTF8, ErrRefused.
 func (s *Set) Create(store model.Store, text string, author model.Author) (*Creation, error) {
 	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, author, false)
 	if err != nil {
@@ -42,8 +43,8 @@ func (c *Creation) SetNewFolders(folders []string) { c.newFolders = folders }
 
 func (c *Creation) Warn(warning string) { c.plan.Warnings = append(c.plan.Warnings, warning) }
 
-// Keep creates the document and appends it to the store for the note at rel, before its file exists. The file will
-// have the stamp post.
+// Keep creates the document and appends it to the store for the note at rel, before the note's file exists. The file
+// will have the given stamp.
 func (c *Creation) Keep(rel string, post model.Stamp) error {
 	d := &c.doc
 	d.use(ycrdt.NewDoc(ycrdt.Options{}))

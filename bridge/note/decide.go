@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Suggestions lists the suggestions of the note. p is its path, or its path before its deletion was proposed.
+// Suggestions lists the suggestions of the note. p is the note's path, or its path before its deletion was proposed.
 func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
 	l := n.Lock()
 	defer l.Unlock()

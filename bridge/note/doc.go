@@ -1,8 +1,8 @@
 // Package note keeps each note's text, CRDT document and file consistent.
 //
 // A Note that is only read is just the text of its file. The first write creates its ycrdt.Doc or loads it from the
-// Store. From then on every change goes through the Doc, so characters keep their CRDT IDs and a stale write can be
-// merged.
+// Store. From then on changes of valid text go through the Doc, so characters keep their CRDT IDs and a stale write can
+// be merged.
 //
 // A Note finds its current Location through its Node in the tree of names. Its lock admits one writer at a time and is
 // held during disk I/O. Lock returns a Locked, whose methods require the lock. Version does not take the lock once the

@@ -86,8 +86,8 @@ func replay(records []model.Record) (*ycrdt.Doc, error) {
 	return doc, nil
 }
 
-// runsAs returns the identities of raw's characters. Characters that doc does not have get identities without an
-// author.
+// runsAs changes doc's text to raw and returns the identities of its characters. Characters that doc did not have get
+// identities without an author.
 func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 	text := doc.Text(model.ContentsName)
 	if have := text.String(); have != raw {
@@ -106,14 +106,14 @@ func (d *document) lookupID(loc Location) (model.DocID, error) {
 	return id, model.WrapError("open", loc.Path, err)
 }
 
-// open loads or creates the document in memory in the state raw. It returns the records that the store does not have
-// yet.
+// open loads or creates the document if it is not in memory, and updates its text to raw. It returns the records that
+// the store does not have yet.
 func (d *document) open(loc Location, raw string) ([]model.Record, error) {
 	if d.doc != nil {
 		return nil, nil
 	}
 	if d.id == "" {
-		d.id = NewDocID() // identify found none
+		d.id = NewDocID() // identify found no document
 	}
 	h, err := d.store.Load(d.id)
 	if err != nil {
@@ -136,7 +136,7 @@ func (d *document) open(loc Location, raw string) ([]model.Record, error) {
 	return []model.Record{rec}, nil
 }
 
-// applyPlan applies a plan's edits to doc, which is in the state raw, and returns the record.
+// applyPlan applies a plan's edits to doc, whose text is raw, and returns the record.
 func (d *document) applyPlan(doc *ycrdt.Doc, raw string, plan *planner.Plan, author model.Author) model.Record {
 	return record(doc, func(rec *model.Record) {
 		plan.Apply(doc, doc.Text(model.ContentsName), raw, author, rec)
@@ -165,8 +165,8 @@ func (d *document) runs(current *model.Version) []ycrdt.Run {
 
 // runsOf returns the identities of the characters of a version that was replaced while the document was not in memory,
 // or nil if it cannot find them. It takes them from the newest state of the document that had that text. If no state
-// had it, the version is older than the document, and runsOf uses the document's first state. So it never returns the
-// identities of equal text that agents proposed later.
+// had it, runsOf takes the version to be older than the document and uses the document's first state, so that equal
+// text that agents proposed later does not match.
 func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	h, err := d.store.Load(d.id)
 	if err != nil || len(h.Records) == 0 {
@@ -193,8 +193,8 @@ func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	return runsAs(first, v.Raw())
 }
 
-// pieces returns the identities of the document, including deleted ones. It returns ErrConflict if the document's text
-// is not current's.
+// pieces returns the identities of all characters of the document, including deleted characters. It returns ErrConflict
+// if a live document does not have the text of current.
 func (d *document) pieces(ctx context.Context, current *model.Version) (pieces []ycrdt.Piece, err error) {
 	if d.live == nil {
 		return d.text.Pieces(), nil
@@ -210,8 +210,8 @@ func (d *document) pieces(ctx context.Context, current *model.Version) (pieces [
 	return pieces, err
 }
 
-// mergeInto returns the view text that results if a writer has read base and written text while the note became
-// current.
+// mergeInto returns the view text that results if a writer has read the version base and written text, and the note has
+// changed to the version current in the meantime.
 func (d *document) mergeInto(base, current *model.Version, text string) string {
 	if base.Raw() == current.Raw() {
 		return text
@@ -301,8 +301,8 @@ func (d *document) layout(current *model.Version) (*attribution.Layout, error) {
 	return l.LayOut(current.Canonical(), current.Known(), l.UnitsOf(runs).AfterEdits(current.Raw(), current.CanonicalEdits())), nil
 }
 
-// recordSave durably records the file that will hold the text as of seq. After a user saves over that file, only this
-// record shows which part of the text the user typed.
+// recordSave durably records the file that will hold the text as of record seq. After a user saves over that file, only
+// this record shows which part of the text the user typed.
 func (d *document) recordSave(seq uint64, save model.Save) error {
 	if err := d.store.RecordSave(d.id, seq, save); err != nil {
 		return err

@@ -29,7 +29,7 @@ type draft struct {
 	records     []model.Record // stored records; the last one is the write's
 }
 
-// save replaces the content of the file. It fails if the file no longer has the stamp expect.
+// save replaces the content of the file. It fails if the file no longer has the expected stamp.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	err := d.note.replace(ctx, d.at, d.raw, modTime, model.Replacement{
 		IfMatch: expect, KnownText: d.fileText, Sync: d.sync,
@@ -89,7 +89,7 @@ func (d *draft) abort() {
 	}
 }
 
-// replace writes raw to the file and makes it the note's current version.
+// replace replaces the file's content with raw, and records the file's new stamp.
 func (n *Locked) replace(ctx context.Context, loc Location, raw string, modTime time.Time, r model.Replacement) error {
 	r.Data, r.ModTime = asBytes(raw), r.IfMatch.Next(modTime)
 	stamp, err := n.source.Replace(ctx, loc.Rel, r)

@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 )
 
-// While relayfs follows a note, each change of its file counts as a save, and a removal ends the document
-// (Path.Ended). If a file that relayfs knows as another note is moved over the file, IsTempOf decides.
+// While relayfs follows a note, each change of its file counts as a save, and a removal ends the document (Path.Ended).
+// If a file that relayfs follows as another note is moved over the file, IsTempOf decides.
 //
 // While relayfs was stopped, any file may have come to a note's path: notes were deleted, created, moved, or exchanged
 // their names. So the file decides, not its name. At the start each document follows its last known file by inode and
@@ -113,11 +113,11 @@ func (n *Note) stored() model.History {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// maxLost is the maximum number of documents without a file that a note is compared with.
+// maxLost is the maximum number of documents without a file that findMovedDocument compares with one note.
 const maxLost = 64
 
-// maxAlike is the maximum number of documents with equal texts that findMovedDocument compares a note without marks
-// with. Many notes may start from one template.
+// maxAlike is the maximum number of documents, as Store.DocsOf lists them for one file, that findMovedDocument compares
+// with a note that has no marks and whose path has no document. Many notes may start from one template.
 const maxAlike = 8
 
 // findMovedDocument looks for the document of the note's file. here is the document that the path has, or "", and like
@@ -206,7 +206,7 @@ func (n *Locked) lostDocuments() (lost []model.StoredDoc, err error) {
 	return lost, nil
 }
 
-// holdsMostOf reports whether raw shares three quarters of the longer text's pairs of words with the document.
+// holdsMostOf reports whether raw shares at least three quarters of the longer text's pairs of words with the document.
 func holdsMostOf(h model.History, raw string) bool {
 	doc, err := replay(h.Records)
 	if err != nil {
@@ -258,7 +258,7 @@ func isAlike(a, b string) bool {
 	return shared > 0 && 4*shared >= min(n, m)
 }
 
-// sharedPairs counts the pairs of adjacent words that two texts share, and those of each.
+// sharedPairs counts the pairs of adjacent words that two texts share, and the pairs in each text.
 func sharedPairs(a, b string) (shared, n, m int) {
 	mine, n := wordPairs(a)
 	pairsOfB, m := wordPairs(b)

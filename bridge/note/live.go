@@ -40,8 +40,8 @@ func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 	return s, err
 }
 
-// readShared adds the entries of other machines in the document to the table. It reports whether there were new
-// entries.
+// readShared adds the entries of other machines in the document to the table, or drops the table if they are out of
+// order. It reports whether there were new entries.
 func (d *document) readShared(doc *ycrdt.Doc) bool {
 	added, inOrder := d.shared.Read(doc)
 	if !inOrder {
@@ -59,8 +59,8 @@ func isAt(text *ycrdt.Text, current *model.Version) bool {
 	return text.String() == current.Raw() && slices.Equal(text.Runs(), current.Runs())
 }
 
-// changeLive applies a plan's edits to the live document, whose text is current's, and returns its new state. If the
-// text is no longer current's, it changes nothing and returns ErrConflict.
+// changeLive applies a plan's edits to the live document and returns its new state. If the document no longer has the
+// text of current, changeLive changes nothing and returns ErrConflict.
 func (d *document) changeLive(ctx context.Context, current *model.Version, plan *planner.Plan, author model.Author) (s liveState, err error) {
 	rec := model.Record{Time: time.Now().UTC()}
 	if len(plan.Edits) == 0 {

@@ -194,7 +194,7 @@ func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
 // that the first search through all notes uses.
 func asString(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
-// newVersion makes a version with the given raw text. The document must be in that state.
+// newVersion makes a version with the given raw text, and with its attribution if the document is in that state.
 func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 	v := model.NewVersion(raw, n.set.o.View, modTime)
 	n.separate(v)
@@ -261,7 +261,8 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 }
 
 // modTimeOf returns the modification time of a user's change. It is the file's time if that is after current's
-// modification time. Otherwise it is the present, or the next possible time after current's if that is later.
+// modification time, and otherwise the present time. The result is at least a millisecond after current's modification
+// time.
 func modTimeOf(current *model.Version, stamp model.Stamp) time.Time {
 	t := time.Unix(0, stamp.ModTime)
 	if t.After(current.ModTime()) {
@@ -322,7 +323,7 @@ func (n *Note) DocID(ctx context.Context) (model.DocID, error) {
 }
 
 // ChangedByUser reports whether a user has changed or removed the file since it had the given stamp and text. Writes by
-// relayfs do not count.
+// relayfs, and changes that the note has already taken over, do not count.
 func (n *Note) ChangedByUser(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
 	l := n.Lock()
 	defer l.Unlock()

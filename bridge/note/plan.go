@@ -20,14 +20,14 @@ type Layout = attribution.Layout
 
 var ErrNoteGone = planner.ErrNoteGone
 
-// Decide plans a decision on suggestions of the current version. If instead is not nil, chosen must have one
-// suggestion, and the edits of instead apply to its proposed text.
+// Decide plans a decision on suggestions of the current version. If instead is not nil, it has edits of the proposed
+// text, and chosen must have exactly one suggestion.
 func Decide(current *model.Version, x *Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
 	return planner.Decide(current, x, chosen, d, instead)
 }
 
-// Amend returns the edits that replace the suggestion's new text with text. The edits' offsets refer to the text after
-// the suggestion is accepted. The parts of the new text that text keeps are accepted; the other parts are rejected.
+// Amend returns the edits that turn the suggestion's new text into text. Their offsets are relative to the start of the
+// new text. Decide accepts the parts of the new text that the edits keep, and rejects the other parts.
 func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
 	return planner.Amend(current, s, text)
 }
@@ -37,7 +37,8 @@ func AddComment(current *model.Version, at int, text string, dialect diffwrap.Di
 	return planner.AddComment(current, at, text, dialect, d)
 }
 
-// Resolve plans the removal of a thread. pending has the comments of the thread that await a decision.
+// Resolve plans the removal of a thread. pending has the note's pending suggestions, among them the thread's comments
+// that await a decision.
 func Resolve(current *model.Version, x *Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
 	return planner.Resolve(current, x, t, pending, d)
 }
@@ -47,7 +48,8 @@ type LinkPlaces = planner.LinkPlaces
 
 type LinkPlace = planner.LinkPlace
 
-// LinkPlaces finds links of a view of current. rename is the ID of the rename that they follow, "" for none.
+// LinkPlaces finds links of a view of current. rename is the ID of the rename for which the links are to be rewritten,
+// or "".
 func (n *Locked) LinkPlaces(current *model.Version, v diffwrap.View, rename string) (*LinkPlaces, error) {
 	x, err := n.layout(current)
 	if err != nil {
@@ -56,8 +58,8 @@ func (n *Locked) LinkPlaces(current *model.Version, v diffwrap.View, rename stri
 	return planner.NewLinkPlaces(x, v, rename), nil
 }
 
-// LinksWithin returns those of list that rewrite links for a rename in the text that an undo of items of e makes
-// pending.
+// LinksWithin returns the suggestions in list that an undo of the given items of e would affect: they rewrite links for
+// a rename, inside text that the undo makes pending.
 func LinksWithin(x *Layout, list []model.Suggestion, e model.JournalEntry, items []model.DecidedItem) (links []model.Suggestion) {
 	ids := planner.LinksWithin(x, e, items)
 	for i := range list {
@@ -68,8 +70,8 @@ func LinksWithin(x *Layout, list []model.Suggestion, e model.JournalEntry, items
 	return links
 }
 
-// RewriteLinks plans edits of linkpaths in current's marked text, without marks. d is the decision on the rename, nil
-// for none.
+// RewriteLinks plans edits of linkpaths in current's marked text, without marks. d is the decision on the rename, or
+// nil if there is none.
 func (n *Locked) RewriteLinks(current *model.Version, edits []diffwrap.Edit, d *model.Decision) (Plan, error) {
 	if current.ReadOnly() {
 		return Plan{}, model.ErrNotText

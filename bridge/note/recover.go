@@ -19,14 +19,14 @@ import (
 
 type fileState struct {
 	version *model.Version
-	save    *model.Save // how relayfs saved the file; nil if the record was taken from the file
+	save    *model.Save // save of this state by relayfs; nil if the record was taken from the file
 }
 
 // recover compares the store's history with the file that was just read, and reconciles them. The first matching row
 // applies:
 //
 //	the file holds the newest text          nothing to do
-//	its stamp is before or after a save     the file lacks the newest text because of a crash, or a crash tore the
+//	its stamp is Pre or Post of a save      the file lacks the newest text because of a crash, or a crash tore the
 //	                                        file: write the newest text
 //	it holds its last recorded text         as in the previous row
 //	otherwise                               a user has saved: apply the changes of that save, relative to the
@@ -85,8 +85,8 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 	return newest, err
 }
 
-// writeFile writes current, which the store has, to the file. former is the stored save of the last record; if the
-// write fails, writeFile stores it again.
+// writeFile writes the version current, which the store has, to the file. former is the stored save of the last record;
+// if the write fails, writeFile stores it again.
 func (n *Locked) writeFile(ctx context.Context, loc Location, current *model.Version, modTime time.Time, former model.Save) error {
 	id, seq, sum, file := n.id, n.storedSeq, model.SumOf(current.Raw()), model.Stamp{}
 	return n.replace(ctx, loc, current.Raw(), modTime, model.Replacement{
@@ -160,9 +160,10 @@ func statesOf(h model.History) ([]fileState, *ycrdt.Doc, error) {
 
 func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.String(), text.Runs()) }
 
-// lastFileText returns the newest text that the file held before the user's save that it holds now. It skips a save
-// that did not reach the file, or that a power cut tore, so that the file has its previous text again. The source may
-// have no evidence whether the last save reached the file; it always has evidence for earlier saves.
+// lastFileText returns the newest text that the file held before the user's save. It skips saves that did not reach the
+// file, and saves that a power cut tore: in both cases the file has its previous text. If the source has no evidence
+// about the last save, lastFileText returns the candidate nearest to now, the file's present text. Earlier saves
+// without evidence count as saves that reached the file.
 func lastFileText(states []fileState, source model.Source, now string) *model.Version {
 	saves := 0
 	for i := len(states) - 1; i > 0; i-- {
@@ -184,8 +185,8 @@ func lastFileText(states []fileState, source model.Source, now string) *model.Ve
 	return states[0].version
 }
 
-// wasRenamed reports whether the new file of a save was renamed to its name. known is false if the source has no
-// evidence that it was or was not.
+// wasRenamed reports whether the new file of a save was renamed to its name. This is assumed if the source is no
+// RenameChecker. known is false if the source has no evidence.
 func wasRenamed(source model.Source, save model.Save) (placed, known bool) {
 	if p, ok := source.(model.RenameChecker); ok {
 		return p.Renamed(save)
@@ -258,8 +259,8 @@ func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*mo
 	return n.publishAfter(current, n.newVersion(raw, modTime)), nil
 }
 
-// separate attributes the recorded marks in v, and moves users' text out of agents' marks. The document must be in
-// the state of v.
+// separate attributes the recorded marks in v, and moves users' text out of agents' marks. It does nothing if the
+// document is not in memory or has another text than v.
 func (n *Locked) separate(v *model.Version) {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return
@@ -298,7 +299,8 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 }
 
 // separateStored does the work of separate for a note that was just read, and whose document is in the store. It does
-// nothing if the document has yet to be compared with the file. h is the stored history; nil if not loaded.
+// nothing if the document has yet to be compared with the file, or if the marks are certain without the records. h is
+// the stored history; nil if not loaded.
 func (n *Locked) separateStored(loc Location, v *model.Version, h *model.History) error {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil

@@ -29,7 +29,7 @@ type Options struct {
 	// CacheBytes is the maximum memory, in bytes, of loaded notes without a current writer, including their
 	// attribution; 0 means 256 MiB.
 	CacheBytes int
-	Logger     *slog.Logger // nil discards
+	Logger     *slog.Logger // nil discards the messages
 	// Saved receives the duration and the error of each change of a note by a program or a decision, including the
 	// creation of a note. It must not block. It may be nil.
 	Saved func(took time.Duration, err error)
@@ -41,7 +41,7 @@ func (o *Options) Observe(start time.Time, err error) {
 	}
 }
 
-// ReadOnlyErr returns an ErrReadOnly with the reason if no note can be written, else nil. Writes in a raw view would
+// ReadOnlyErr returns an ErrReadOnly if no note can be written, else nil. In suggest mode, writes in the raw view would
 // bypass review.
 func (o *Options) ReadOnlyErr() error {
 	switch {
@@ -65,12 +65,12 @@ type Set struct {
 	lost    map[model.Store][]model.StoredDoc // results of lostDocuments
 }
 
-// NewSet returns an empty set. The set reports each change of a note to act, as an operation and an event.
+// NewSet returns an empty set. The set reports each change of a note on the bus, as an operation and an event.
 func NewSet(o Options, act *model.Bus) *Set {
 	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}, lost: make(map[model.Store][]model.StoredDoc)}
 }
 
-// Source makes the notes of one source.
+// Source creates the notes of one source.
 type Source struct {
 	set     *Set
 	source  model.Source
@@ -140,7 +140,7 @@ func (c *cache) add(n *Note, size int) {
 	c.trim(c.budget, n)
 }
 
-// trim evicts notes until the remaining notes fit the budget, which is in bytes. It never evicts keep.
+// trim evicts notes, except keep and locked notes, until the cache fits the budget, which is in bytes.
 func (c *cache) trim(budget int, keep *Note) {
 	for e := c.order.Back(); e != nil && c.bytes > budget; {
 		prev := e.Prev()

@@ -36,7 +36,7 @@ type Result struct {
 	before *model.Version // version before the write; nil for a new note
 }
 
-// Suggestions returns how many pending suggestions the write added.
+// Suggestions returns by how many the write increased the number of pending suggestions, or 0.
 func (r Result) Suggestions() int {
 	if !r.Changed {
 		return 0
@@ -50,7 +50,8 @@ func (r Result) Suggestions() int {
 
 // Write makes wr.Text the view of the note at p, merged with the changes since the writer read it. When Write returns,
 // the result survives a crash of the process. Errors: fs.ErrNotExist, fs.ErrPermission, and of package model
-// ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace. After an error the note is unchanged.
+// ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace. If Write returns an error, the note
+// does not get the text.
 func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
@@ -114,7 +115,7 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, author mo
 }
 
 // Change is one change of a note by a program. Plan computes the edits from the current version. Plan is called again
-// whenever another program saves first.
+// if another program saves first.
 type Change struct {
 	Path    model.Path // path where the caller found the note
 	By      model.Author
@@ -124,7 +125,8 @@ type Change struct {
 	Plan    func(*Locked, *model.Version) (planner.Plan, error)
 }
 
-// Change carries out c. All changes by programs use it. It publishes no event for a note whose deletion is pending.
+// Change carries out c. Writes by programs and decisions use it. It publishes no event for a note that is not shown,
+// for example because its deletion is pending.
 func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 	start := time.Now()
 	defer func() { n.set.o.Observe(start, err) }()
@@ -180,8 +182,8 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}, ev, nil
 }
 
-// commit applies a plan's edits to the document, the log and the file. If the file is not the one that current was read
-// from, it changes nothing and returns ErrConflict.
+// commit applies a plan's edits to the document, the log and the file. If the file is no longer the file from which
+// current was read, it changes nothing and returns ErrConflict.
 func (n *Locked) commit(ctx context.Context, current *model.Version, plan planner.Plan, c Change) (*model.Event, error) {
 	loc := n.node.Location()
 	raw := diffwrap.Apply(current.Raw(), plan.Edits)

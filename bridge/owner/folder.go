@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Folder is the path of the state folder, or of a folder in it, to which only its user has access. Only its methods and
-// package store open files in it. The empty Folder has no files and refuses new ones.
+// Folder is the path of the state folder, or of a folder in it, to which only its user has access. The empty Folder has
+// no files and refuses new ones.
 type Folder string
 
 func (f Folder) Sub(name string) Folder { return Folder(f.Path(name)) }
@@ -52,12 +52,12 @@ func (f Folder) Replace(name string, data []byte) error {
 // PartPrefix is the prefix of the names of unfinished files of Put.
 const PartPrefix = ".part-"
 
-// Put does the same as Replace, with the output of fill as the content. If Put or fill fails, the file is unchanged.
+// Put does the same as Replace, with the output of fill as the content. If fill fails, the file is unchanged.
 func (f Folder) Put(name string, fill func(io.Writer) error) error {
 	if f == "" {
 		return fs.ErrNotExist
 	}
-	part, err := os.CreateTemp(string(f), PartPrefix) // with mode 0600
+	part, err := os.CreateTemp(string(f), PartPrefix) // creates the file with mode 0600
 	if err != nil {
 		return err
 	}

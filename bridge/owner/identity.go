@@ -15,8 +15,8 @@ import (
 )
 
 // A state folder is named after the path of its vault. It also records the identity of the directory, so that a vault
-// keeps its state when the user moves or renames it on its disk. In every other case the owner prints a notice and the
-// user decides (Adopt).
+// keeps its state when the user moves or renames it on its disk. In other cases the user decides (Adopt); Owner.Notices
+// has hints.
 
 const identityName = "vault.json"
 
@@ -60,8 +60,8 @@ func (id identity) isGone() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && id.isOther(now)
 }
 
-// isEmpty reports whether a directory has only hidden files. Such a directory does not count as a vault, because it may
-// be a mount point whose disk is not mounted.
+// isEmpty reports whether all names in a directory begin with a dot. Such a directory does not count as a vault,
+// because it may be a mount point whose disk is not mounted.
 func isEmpty(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
@@ -140,7 +140,7 @@ func (o *Owner) settle(c LockRequest) error {
 		if err != nil {
 			return err
 		}
-		o.notice("another folder was at %s: relayfs keeps its authors, log and proposals and will use them when it is back; if this is the same vault, stop the relayfs that serves it and run: "+
+		o.notice("another folder was at %s: relayfs keeps the authors, log and proposals of that folder and will use them when the folder is back; if this is the same vault, stop the relayfs that serves it and run: "+
 			"relayfs adopt %s %s", quoted(c.Vault), quoted(aside), quoted(c.Vault))
 		return o.followMoved(c, now, aside)
 	}
@@ -207,11 +207,11 @@ func setAside(state string) (string, error) {
 	return aside, nil
 }
 
-// NestedError is the error for a vault inside another served one, or around it.
+// NestedError is the error for a vault that is inside another served vault, or that contains one.
 type NestedError struct{ Vault, Other string }
 
 func (e *NestedError) Error() string {
-	return fmt.Sprintf("vaults %q and %q lie inside each other: their notes would be served twice", e.Vault, e.Other)
+	return fmt.Sprintf("one of the vaults %q and %q is inside the other: its notes would be served twice", e.Vault, e.Other)
 }
 
 func IsWithin(dir, path string) bool {
@@ -228,8 +228,8 @@ func nested(c LockRequest) error {
 	return nil
 }
 
-// Adopt makes the state folder from, which no process may serve, the state of the vault in c. If the vault has a state
-// already, Adopt sets it aside and returns its new name; otherwise aside is "".
+// Adopt makes an existing state folder the state of the vault in c. from is the path of that folder, which no process
+// may serve. If the vault has a state already, Adopt sets it aside and returns its new name; otherwise aside is "".
 func Adopt(from string, c LockRequest) (aside string, err error) {
 	defer lockStateDirs(filepath.Dir(c.State))()
 	for _, state := range []string{from, c.State} {
@@ -255,7 +255,8 @@ func Adopt(from string, c LockRequest) (aside string, err error) {
 	return aside, saveIdentity(c)
 }
 
-// lockStateDirs ensures that only one process at a time inspects and moves the state folders in base.
+// lockStateDirs ensures that only one process at a time inspects and moves the state folders in base. It gives up after
+// lockRetryWait.
 func lockStateDirs(base string) (done func()) {
 	if os.MkdirAll(base, 0o700) != nil {
 		return func() {} // creating the state folder will report this error

@@ -55,8 +55,8 @@ func (e *AlreadyServedError) Error() string {
 	return fmt.Sprintf("%s is already served by %v", e.Name, *e.Owner)
 }
 
-// LockRequest names a state folder and the directory of a local vault. Name is for messages and defaults to the
-// directory's name.
+// LockRequest names a state folder and the directory of its vault; Vault is "" for a server folder. Name is for
+// messages; the default contains the path of the directory.
 type LockRequest struct{ Vault, State, Name string }
 
 func (c LockRequest) name() string {
@@ -173,7 +173,7 @@ func ownedBy(c LockRequest, err error) error {
 	return &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
-// Announce publishes info in all state folders. If it fails, the locks are still held, but clients cannot find the
+// Announce publishes info in all state folders. If it fails, the locks are still held, but clients may not find the
 // owner; call AnnounceAgain later.
 func (o *Owner) Announce(info Info) error {
 	return o.announce(func(i *Info) { *i = info })

@@ -4,5 +4,5 @@ package owner
 
 import "net"
 
-// PeerPID returns 0: unknown.
+// PeerPID returns 0, which means unknown.
 func PeerPID(net.Conn) int { return 0 }

@@ -81,7 +81,8 @@ func sweepSockets(dir string) {
 	}
 }
 
-// socketDir returns a short path, because the path of a socket is limited to 107 bytes.
+// socketDir makes the folder of the sockets if necessary. Its path is usually short, because the path of a socket is
+// limited to 107 bytes.
 func socketDir() (string, error) {
 	dir := filepath.Join(os.TempDir(), "relayfs-"+strconv.Itoa(os.Getuid()))
 	if run := os.Getenv("XDG_RUNTIME_DIR"); run != "" && len(run) < 60 {
@@ -109,12 +110,13 @@ const SourceParam = "source"
 const AgentParam = "agent"
 
 type Client struct {
-	// Agent sends AgentParam. Set it before use.
+	// If Agent is set, every request except that of Alive has AgentParam. Set it before use.
 	Agent bool
 	// Next finds the owner that replaces an owner that has ended. It returns nil if there is none yet. Without Next the
 	// client ends with its owner. Set it before use.
 	Next func() (*Info, error)
-	// Waits is called regularly while the owner works on a response, and with 0 when the response has arrived.
+	// Waits, if set, is called with the time so far, every two seconds while the owner works on a response, and with 0
+	// at the end.
 	Waits func(time.Duration)
 
 	sources []string

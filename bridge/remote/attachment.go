@@ -25,8 +25,8 @@ func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 	return e, err
 }
 
-// OpenFile opens an attachment or a canvas for reading. If flag allows writing, the error wraps model.ErrReadOnly.
-// Later changes do not affect an open file.
+// OpenFile opens a file for reading. If flag allows writing, the error wraps model.ErrReadOnly. Later changes do not
+// affect an open file.
 func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (model.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
 		return nil, listing.Failed("open", rel, model.ErrReadOnly)
@@ -53,7 +53,8 @@ func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (model.Stamp, erro
 
 var errNoAttachments error = &model.ReadOnlyError{Reason: "its server stores notes and canvases, but no other files; put the file into a vault on this machine, or link to its address"}
 
-// CheckFile returns an error for an attachment if the server has reported that it stores none.
+// CheckFile returns an error for an attachment if the Source serves no attachments, or if the server has shown that it
+// stores none.
 func (s *Source) CheckFile(rel string) error {
 	typ, _ := folderdoc.TypeOf(rel)
 	if _, document := replica.FormatOf(typ); document || s.attachments.Stored() {
@@ -108,7 +109,8 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 	})
 }
 
-// putAttachment uploads data if the server supports attachments, and then calls enter to add the entry to the folder.
+// putAttachment uploads data, and then calls enter to add the entry to the folder. It fails if the server is not
+// connected or accepts no changes.
 func (s *Source) putAttachment(ctx context.Context, op string, e folderdoc.Entry, data []byte, enter func(*folderdoc.Folder, folderdoc.Entry) error) (model.Stamp, error) {
 	err := s.ReadOnlyErr()
 	if err == nil && !s.schedule.Online() {

@@ -11,11 +11,11 @@
 //
 // # Durability
 //
-// The Store gets everything that this Source receives and writes. Changes by peers are applied at once and stored a
-// moment later; those that a crash loses are fetched again. Local changes are stored durably before a write returns,
-// and sent afterwards. The store also records the changes that the server has not acknowledged. Connections may end at
-// any time. Each new connection starts with a comparison of state vectors, which finds the changes that either side
-// lacks.
+// The Store gets all changes of documents that this Source receives or makes. Changes by peers are applied immediately
+// and stored a moment later; changes that a crash loses are fetched again. Local changes are stored durably before a
+// write returns, and sent afterwards. The store also records the changes that the server has not acknowledged.
+// Connections may end at any time. Each new connection starts with a comparison of state vectors, which finds the
+// changes that either side lacks.
 //
 // Everything is safe for concurrent use. Lock order: listing.Listing.Move, the folder document, the drafts' document,
 // another document, the listing, the scheduler, and last any other lock. No lock is held during network I/O, with one
@@ -23,9 +23,10 @@
 //
 // # Status
 //
-// As model.Problems requires, the status has a problem if and only if the last attempt failed to connect, to
-// synchronize a document, to fetch an attachment, or to store (the store's problem). An operation that is not needed
-// any more has no problem. If a synchronization fails while the folder is not connected, its document gets no problem.
+// As model.Problems requires, the status has a problem if the last attempt failed to connect, to synchronize a
+// document, to fetch an attachment, to read a report of the server, or to store (the store's problem). An operation
+// that is not needed any more has no problem. If a synchronization fails while the folder is not connected, its
+// document gets no problem.
 //
 // The client queries a server at least every 20 s (replica.DefaultResync), and after each write. If no answer comes
 // within a quarter of that time, the status shows since when the server has been silent. After the full time the client

@@ -81,7 +81,7 @@ func (s *Source) CanMerge(rel string) bool {
 	return typ == folderdoc.TypeCanvas
 }
 
-// Normalize returns the bytes that a canvas has after data was written to it.
+// Normalize returns the bytes that a new canvas has after data was written to it.
 func (s *Source) Normalize(data []byte) ([]byte, error) {
 	data, err := canvasdoc.Normalize(data)
 	return data, listing.Failed("write", "", err)

@@ -20,7 +20,7 @@ type Finding struct {
 	ReadOnly bool     // whether the server accepts no changes
 	Warnings error    // disadvantages for other clients; see transport.Server
 	Withheld []string // paths of the attachments that the server withholds
-	Reason   error    // why the server withholds them
+	Reason   error    // reason why the server withholds them
 }
 
 // Probe connects to the server once and reads the folder's document. It stores nothing, and creates no document on a

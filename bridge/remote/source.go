@@ -37,7 +37,7 @@ type Options struct {
 	// Author, if set, is shown as "Author (agent)" in the notes being edited.
 	Author string
 	// Attachments is the folder for the bytes of attachments. If it is "", or if the server does not store attachments,
-	// none are served.
+	// the Source serves no attachments.
 	Attachments owner.Folder
 	Progress    func(Progress) // called while many notes are being fetched; may be nil
 	// Resync is the interval between comparisons of a connected document, and the time limit of the server's answers. The
@@ -85,7 +85,7 @@ func Open(o Options) (*Source, error) {
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
 	s.problems = model.NewProblems(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
-	s.problems.MuteLog() // until Scan returns, whose error explains an empty folder
+	s.problems.MuteLog() // Scan unmutes it; if Scan fails, its error explains the empty folder
 	if s.attachments, err = listing.OpenAttachments(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
@@ -180,11 +180,11 @@ func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) 
 	return s.listing.Rename(oldRel, newRel, replace)
 }
 
-// Remove removes a note or an empty folder. The content document stays on the server.
+// Remove removes a file or an empty folder. The content document of a note stays on the server.
 func (s *Source) Remove(_ context.Context, rel string) error { return s.listing.Remove(rel) }
 
-// Hidden returns names that the folder's document has, but that are not listed: the name rel, or the names in the
-// folder rel.
+// Hidden returns names that the folder's document has, but that are not listed: the last element of rel, or the names
+// in the folder at rel.
 func (s *Source) Hidden(_ context.Context, rel string) ([]string, error) {
 	return s.listing.Hidden(rel)
 }

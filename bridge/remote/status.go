@@ -12,7 +12,7 @@ import (
 )
 
 // ReadOnlyErr returns the reason why the server refuses changes, with the next step. It returns nil if the server
-// accepts changes.
+// accepts changes or has not answered yet.
 func (s *Source) ReadOnlyErr() error {
 	if locked := s.set.WriteAccess.ReadOnlyErr(); locked != nil {
 		return locked
@@ -40,8 +40,8 @@ func (s *Source) Opened(rel string) {
 func (s *Source) Problems() []model.Problem { return s.problems.All() }
 
 func (s *Source) SyncStatus() bridge.SyncStatus {
-	// A new note is in three states in this order: its content is unsent, it is a draft without an entry, and its entry in
-	// the folder's document is unsent. Because the states are read in this order, the note counts at least once.
+	// A new note passes through three states: its content is unsent; it is a draft without an entry; its entry in the
+	// folder's document is unsent. Because the states are read in this order, the note is counted at least once.
 	before, unentered := s.schedule.State().Unsent, s.drafts.NotEntered()
 	state, locked, problems := s.schedule.State(), s.set.WriteAccess.ReadOnlyErr(), s.problems.All()
 	st := bridge.SyncStatus{

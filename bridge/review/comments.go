@@ -42,8 +42,8 @@ type CommentAnchor struct {
 }
 
 // Comment inserts a user's comment into a note. The journal records it, and Undo removes it. Errors: ErrReadOnly;
-// fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if at matches no place or
-// several places.
+// fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if the anchor matches no place
+// or several places.
 func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, author model.Author) (Outcome, error) {
 	if err := r.begin("comment"); err != nil {
 		return Outcome{}, err
@@ -108,8 +108,8 @@ func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line i
 	return off, 1 + strings.Count(view, "\n"), nil
 }
 
-// outOfMarks returns off if it is in no mark. Otherwise it returns the end of that mark and of the marks directly after
-// it.
+// outOfMarks returns the offset itself if it is in no mark and not between two adjacent marks. Otherwise it returns the
+// end of the mark and of the marks directly after that mark.
 func outOfMarks(marks []diffwrap.Mark, off int) int {
 	for _, m := range marks {
 		if m.Start < off && off < m.End || m.Start == off && off > 0 && slices.ContainsFunc(marks, func(b diffwrap.Mark) bool { return b.End == off }) {
@@ -119,7 +119,7 @@ func outOfMarks(marks []diffwrap.Mark, off int) int {
 	return off
 }
 
-// place returns the offset of the anchor in the raw text.
+// place returns the offset of the anchor in raw, the canonical text.
 func (s CommentAnchor) place(known diffwrap.Known, raw string) (int, error) {
 	end := s.End
 	if end == 0 {

@@ -24,28 +24,29 @@ type Outcome struct {
 	Proposals  []model.Proposal     // the decided proposals, as they were before the decision
 	Missing    []string             // ids without a pending suggestion or proposal, or without a thread
 	Failed     map[model.Path]error // errors, by path, of the notes and proposals that could not be changed
-	Notes      int                  // number of notes that changed
+	Notes      int                  // number of notes that changed, plus the number of Proposals
 	Unrestored []model.Unrestored   // text that an Undo could not restore
-	// Older is the next older batch for an Undo. It is set if this batch had nothing to undo.
+	// Older is the next older batch for an Undo. It is set if nothing of this batch could be undone.
 	Older string
 
-	// notes are the notes with a rejected suggestion. folders are the folders that showed a rejected proposal.
+	// notes are the nodes with a rejected suggestion or proposal. folders are the folders that showed a rejected
+	// proposal.
 	notes, folders []*namespace.Node
 }
 
-// maxConcurrentDecisions is the maximum number of notes in which decisions are applied concurrently. Each mostly waits
-// for the disk, above all for the store to sync its log. Waiting decisions share a sync, so more waiting notes mean
-// fewer syncs. Each note holds three files open, and a process may have only 1024.
+// maxConcurrentDecisions is the maximum number of notes in which decisions are applied concurrently. Each decision
+// mostly waits for the disk, above all for the store to sync its log. Waiting decisions share a sync, so more waiting
+// notes mean fewer syncs. Each note holds three files open, and a process may have only 1024.
 const maxConcurrentDecisions = 128
 
 func newOutcome() Outcome {
 	return Outcome{Batch: namespace.NewBatch(), Failed: make(map[model.Path]error)}
 }
 
-// Decide accepts or rejects the suggestions and proposals with the given ids, in one transaction for each note and
-// proposal. If a note has changed in the meantime, Decide uses its present text. It does not accept a stale proposal
-// (ErrStale), or a proposal whose name is taken because of another proposal (ErrNameTaken). A decision on a rename
-// includes its link rewrites. Without that decision the link rewrites can be rejected, but not accepted.
+// Decide accepts or rejects the suggestions and proposals with the given ids. The suggestions of one note are decided
+// in one transaction. If a note has changed in the meantime, Decide uses its present text. It does not accept a stale
+// proposal (ErrStale), or a proposal whose name is taken because of another proposal (ErrNameTaken). A decision on a
+// rename includes its link rewrites. Without that decision the link rewrites can be rejected, but not accepted.
 func (r *Review) Decide(ctx context.Context, ids []string, verdict model.Verdict, author model.Author) (Outcome, error) {
 	return r.decide(ctx, ids, verdict, author, false)
 }
@@ -183,7 +184,7 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 	return r.decideIn(ctx, n, p, ids, text, d, author)
 }
 
-// decideIn is decideNote for the note n. p is its path, or its path before its deletion was proposed.
+// decideIn is decideNote for the note n. p is the note's path, or its path before its deletion was proposed.
 func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids []string, text string, d model.Decision, author model.Author) ([]model.Suggestion, error) {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -220,9 +221,9 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 }
 
 // Amend accepts the suggestion with the given id, but replaces its proposed text by the user's own text. The accepted
-// text is attributed to author, and the journal has the verdict Changed. Undo restores the suggestion. If text equals
-// the proposed text, Amend only accepts. Errors: ErrReadOnly; in the Outcome's Failed, ErrRefused for text that would
-// be parsed as CriticMarkup. A suggestion that is no longer pending is Missing.
+// text is attributed to the given author, and the journal has the verdict Changed. Undo restores the suggestion. If
+// text equals the proposed text, Amend only accepts. Errors: ErrReadOnly; in the Outcome's Failed, ErrRefused for text
+// that would be parsed as CriticMarkup. A suggestion that is no longer pending is Missing.
 func (r *Review) Amend(ctx context.Context, id, text string, author model.Author) (Outcome, error) {
 	if r.config.ReadOnly {
 		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}

@@ -11,14 +11,14 @@ import (
 type Resolved struct {
 	diffwrap.Suggestion
 	Verdict model.Verdict // Accepted, Rejected or Changed
-	Now     string        // the accepted text in place of the suggestion, if the verdict is Changed
+	Now     string        // the text in place of the suggestion, if a user changed it by hand
 	Reason  string        // the user's reason, if any
 }
 
-// Outcomes returns the outcomes of marks that current no longer has. marks are suggestions in the version since of the
-// note at p. The note's table has the decisions made through relayfs. A decision made by hand in an editor follows from
-// the text: the suggestion was accepted if the new text is there without a mark, and rejected if the old text is there
-// without a mark.
+// Outcomes returns the outcomes of marks that current no longer has. marks are suggestions in an earlier version
+// (since) of the note at p. The note's table has the decisions made through relayfs. A decision made by hand in an
+// editor follows from the text: the suggestion was accepted if the new text is there without a mark, rejected if the
+// old text is there without a mark, and otherwise changed.
 func (r *Review) Outcomes(p model.Path, since, current *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
 	removed := removedMarks(marks, current.Suggestions())
 	if len(removed) == 0 {
@@ -52,8 +52,8 @@ type markKey struct {
 
 func keyOf(s diffwrap.Suggestion) markKey { return markKey{s.Kind, s.Old, s.New} }
 
-// removedMarks returns the marks that are not in left. If left has fewer of several equal marks, it returns the last of
-// them.
+// removedMarks returns the marks that are not in left. If marks has more equal marks than left, removedMarks returns
+// the last of these, as many as left lacks.
 func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	have := make(map[markKey]int, len(left))
 	for _, s := range left {
@@ -68,8 +68,8 @@ func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	return deleted
 }
 
-// resolvedByHand compares the text at the place of s with both sides of s. edits turn before into
-// the canonical text of current.
+// resolvedByHand compares the text at the place of s with both sides of s. edits has the changes from the earlier text
+// to the canonical text of current.
 func resolvedByHand(before string, current *model.Version, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
 	from, to := s.Start, s.End
 	for _, e := range edits { // only whole edits count, so the text around s within an edit is compared, too

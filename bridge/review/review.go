@@ -46,7 +46,7 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	}
 	slices.SortStableFunc(all, func(a, b model.JournalEntry) int { return cmp.Compare(b.Order, a.Order) })
 	named := make(map[string]bool)
-	all = slices.DeleteFunc(all, func(e model.JournalEntry) bool { // every root has it
+	all = slices.DeleteFunc(all, func(e model.JournalEntry) bool { // every root has the same entry
 		again := e.SessionNote != nil && named[e.Batch]
 		named[e.Batch] = true
 		return again
@@ -55,7 +55,7 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	return all[:min(limit, len(all))], nil
 }
 
-// shownAt returns the current path of the entry's note, or of the node of the entry's proposal. It returns the last
+// shownAt returns the current path of the entry's note, or the source path in the entry's proposal. It returns the last
 // path of a removed note, and "" for an entry without a path.
 func shownAt(f *namespace.TreeRoot, e model.JournalEntry) model.Path {
 	if e.Decision != nil && e.Decision.Proposal != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // SetSessionNote stores an agent's description of its session in the journal of every root, because each root may be
-// served without the others.
+// served without the other roots.
 func (r *Review) SetSessionNote(author model.Author, n model.SessionNote) error {
 	const op = "name the session"
 	if err := r.begin(op); err != nil {

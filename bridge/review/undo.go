@@ -19,16 +19,17 @@ import (
 // maxUndoScan is the number of journal entries in which Undo looks for a batch.
 const maxUndoScan = 20_000
 
-// ErrNothingToUndo is the error for a batch or an item that is not in the journal or is already undone.
+// ErrNothingToUndo is the error for a batch or an item that is not in the journal or is already undone, and for a
+// session without anything to undo.
 var ErrNothingToUndo = errors.New("nothing to undo")
 
 // Undo undoes the decisions of a batch that are not yet undone, or one front matter change. batch is the name of the
 // batch in the journal. "" means the newest batch that is not undone, except decisions that no user made
 // (Decision.Withdrawn). Later changes in the notes stay.
 //
-// With ids of suggestions and proposals, or prefixes of ids, Undo undoes only the batch's decisions on these. If batch
-// is "", it undoes the newest decision on each. With a proposal it also undoes the links that a rename rewrites, and
-// the proposals about the same names, because they depend on each other. The rest of the batch stays decided.
+// With ids of suggestions and proposals, or prefixes of ids, Undo undoes only the batch's decisions on these items. If
+// batch is "", it undoes the newest decision on each. With a proposal it also undoes the links that a rename rewrites,
+// and the proposals about the same names, because they depend on each other. The rest of the batch stays decided.
 func (r *Review) Undo(ctx context.Context, batch string, author model.Author, ids ...string) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
@@ -60,7 +61,8 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 }
 
 // startUndo stores that several entries are about to be undone, so that the next process continues after a crash: the
-// links in front matter that followed a rename must go back with it. end removes what startUndo has stored.
+// links in front matter that were rewritten for a rename must be restored together with the rename. end removes what
+// startUndo has stored.
 func (r *Review) startUndo(entries []undoableEntry, s selection, undo string, author model.Author) (end func(), err error) {
 	var roots []*namespace.TreeRoot
 	for _, e := range entries {
@@ -229,7 +231,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
 	}
 	if len(proposals) > 0 {
-		ctx = context.WithoutCancel(ctx) // the links that followed a rename go back with it
+		ctx = context.WithoutCancel(ctx) // links rewritten for a rename must be restored together with it
 	}
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
@@ -272,7 +274,8 @@ func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoab
 }
 
 // withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links
-// that belong to the rename. It leaves several decisions to undoProposals, because one may make room for another.
+// that belong to the rename. If there are several decisions on renames, it changes nothing, because one undo may free
+// the name for another.
 func (r *Review) withoutStranded(ctx context.Context, j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
 	ofProposal := func(e undoableEntry) bool { return e.Decision != nil && e.Decision.Proposal != nil }
 	i := slices.IndexFunc(entries, ofProposal)
@@ -361,15 +364,15 @@ func (r *Review) journal() (j journalView, err error) {
 
 // move is a move of a folder, or of a file, by a decision on a proposal.
 type move struct {
-	folder   string // folder that the node is in
+	folder   string // root that has the node
 	id       string // ID of the proposal
 	dir      bool
 	entry    int // index in journalView.all; -1 if the journal does not have it yet
 	from, to string
 }
 
-// undoMoves lists the moves that undo an accepted rename. If another proposal of the same batch moved a node aside to
-// free the new name, the node gets that name back.
+// undoMoves lists the moves that undo an accepted rename. If another proposal of the same batch gave a node a temporary
+// name to free the new name, the node gets its name back.
 func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) {
 	rec := e.Decision.Proposal
 	if rec.Kind != model.ProposedRename {
@@ -462,8 +465,9 @@ func (j journalView) selected(s selection) (entries []undoableEntry) {
 	return entries
 }
 
-// find selects the newest decision on each of the items, and the decisions that follow it; without ids the rest of a
-// batch, or of the newest one that a user decided.
+// find selects the items with the given IDs in the batch of the newest undoable decision on each item, and the
+// proposals of that batch that concern the same names. Without ids it selects everything undoable in the batch, or, if
+// batch is "", in the newest batch that a user decided.
 func (j journalView) find(batch string, ids []string) (selection, error) {
 	if len(ids) > 0 {
 		return j.ofItems(ids, batch)
@@ -591,10 +595,10 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 	return at, model.WrapError("undo", at, model.RefusedError(err))
 }
 
-// undoNote undoes items of one entry in the note n. p is its path, or its path before its deletion was proposed.
+// undoNote undoes items of one entry in the note n. p is the note's path, or its path before its deletion was proposed.
 // undoNote returns the suggestions that are pending again, and the text that could not be restored.
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, author model.Author) ([]model.Suggestion, []model.Unrestored, error) {
-	// A link in text that is pending follows in place once the rename is accepted.
+	// A link in pending text is rewritten in place when the rename is accepted.
 	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
 		list, x, err := l.Suggestions(p, current)
 		if err != nil {

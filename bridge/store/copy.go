@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 )
 
-// Copy writes the checkpoint with all current frames of the log to w, for Restore. It does not block later appends, and
-// does not include them.
+// Copy writes the checkpoint with all current frames of the log to w, for Restore. It does not block appends, and may
+// include those that come during the call.
 func (s *Store) Copy(w io.Writer) error {
 	if err := s.Checkpoint(); err != nil {
 		return err
@@ -38,7 +38,8 @@ func Holds(path string) bool {
 
 // Restore replaces the store at path with a copy made by Copy. No process may have the store open. Restore writes the
 // copy next to the store, reads it completely, and then exchanges the two in one step. aside is the name of the folder
-// with the old store, or "". After an error nothing has changed.
+// with the old store, or "". If a step before the exchange fails, the store is unchanged. The only step after the
+// exchange is the sync of the parent folder.
 func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	o.Disk = cmp.Or[disk.Disk](o.Disk, disk.OS{})
 	name := filepath.Base(path)

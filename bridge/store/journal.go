@@ -29,8 +29,8 @@ func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	return fromAll(s, "read proposals", checkpoint.View.Proposals)
 }
 
-// Unsent returns the documents with records that a server has not acknowledged. For each it has the number of the last
-// such record.
+// Unsent returns the documents with records that a server has not acknowledged, each with the number of its last such
+// record.
 func (s *Store) Unsent() (map[model.DocID]uint64, error) {
 	return fromAll(s, "list unsent documents", checkpoint.View.Unsent)
 }
@@ -67,7 +67,7 @@ func (s *Store) Propose(c model.ProposalChange) error {
 	}))
 }
 
-// number numbers a record of the journal. Call it with s.mu locked until the record is in the log.
+// number numbers a record of the journal. The caller holds s.mu until the record is in the log.
 func (s *Store) number(rec *model.Record) {
 	if s.sequence != nil {
 		rec.Order = s.sequence.Next()

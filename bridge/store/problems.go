@@ -33,8 +33,8 @@ func (s *Store) recordResult(about, format string, err error) {
 	s.problems.Record(about, err)
 }
 
-// Problems first tests the log if its last append failed, because without saves nothing else would detect that the log
-// works again.
+// Problems first tests the log if its last append or sync failed, because without saves nothing else would detect that
+// the log works again.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {
 		s.mu.Lock()

@@ -12,10 +12,10 @@ import (
 )
 
 // tail has the frames after the checkpoint in memory, by document and path. It overlays the checkpoint. So appends and
-// loads do not wait for a checkpoint, and results do not depend on when a checkpoint is written. add adds a frame that
-// the log has. trim drops the frames that the checkpoint has. Each view calls trim, because a checkpoint may have been
-// committed before its frames were dropped. Queries that the maps cannot answer use the checkpoint, with the frames
-// applied in a transaction that is rolled back.
+// loads do not wait for a checkpoint, and results do not depend on when a checkpoint is written. After an append to the
+// log, add is called with the new frame. trim drops the frames that the checkpoint has. Each view calls trim, because a
+// checkpoint may have been committed before its frames were dropped. Queries that the maps cannot answer use the
+// checkpoint, with the frames applied in a transaction that is rolled back.
 type tail struct {
 	checkpoint *checkpoint.File
 
@@ -26,14 +26,14 @@ type tail struct {
 	docs  map[model.DocID]*tailDoc
 	paths map[model.Path]model.DocID // "" for a path that no document has any more
 
-	sessions map[string]model.SessionNote // includes those of the checkpoint
+	sessions map[string]model.SessionNote // by session; includes the notes in the checkpoint
 }
 
 type tailDoc struct {
 	path       model.Path // "" if the document has no path
 	hasNewPath bool       // path replaces the path in the checkpoint
 	deleted    bool       // the document was deleted, so ignore the checkpoint's data
-	last       uint64     // number of the last record; 0 if the frames do not have it, or it was deleted
+	last       uint64     // number of the last record; 0 if the frames do not show it, or if no records are left
 	frames     []*wal.Entry
 }
 

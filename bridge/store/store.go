@@ -34,7 +34,7 @@ const (
 )
 
 type Options struct {
-	Logger *slog.Logger // nil discards
+	Logger *slog.Logger // nil discards the messages
 	Disk   disk.Disk    // disk of the log; nil is disk.OS{}
 
 	// OpenFile opens the checkpoint, which must be a real file because bbolt maps it. nil means os.OpenFile.
@@ -67,7 +67,7 @@ type Store struct {
 	mu          sync.Mutex // guards the fields below; the frames of tail are in the order of the log
 	tail        tail
 	files       *fileIndex      // nil until needed
-	neededBytes int             // length of the longest frame that did not fit; 0 if the last one did
+	neededBytes int             // length of the longest frame that did not fit on the disk; 0 once such a frame fits
 	sequence    *model.Sequence // nil before UseSequence
 
 	wake       model.Signal  // set when the checkpoint is behind the log
@@ -229,8 +229,7 @@ func (s *Store) sync(lsn wal.LSN) error {
 	return err
 }
 
-// Checkpoint durably applies all current frames of the log to the checkpoint. If it fails, the log still has the
-// frames.
+// Checkpoint durably applies all current frames of the log to the checkpoint. If it fails, no frame is lost.
 func (s *Store) Checkpoint() error {
 	s.mu.Lock()
 	entries := s.tail.entries

@@ -37,8 +37,8 @@ func (c *Cursor) OffAt(pos int) int {
 	return c.off
 }
 
-// skipASCII advances by the ASCII characters at the start of the next eight bytes, unless n, the bytes left, are fewer.
-// Most text is ASCII, and each write scans it many times.
+// skipASCII advances by the ASCII characters at the start of the next eight bytes. It does nothing if n, the number of
+// bytes that it may skip, is less than eight. Most text is ASCII, and each write scans it many times.
 func (c *Cursor) skipASCII(n int) bool {
 	if n < 8 {
 		return false

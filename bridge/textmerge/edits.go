@@ -12,8 +12,8 @@ import (
 )
 
 // wholeWords extends the edits of a script that replace part of a word to the whole word. Otherwise letters that the
-// old and the new word share would count as kept, and two writers' words would mix. It does so for any edit of a word
-// for which lost, unless nil, is true: another writer has changed it.
+// old and the new word share would count as kept, and two writers' words would mix. It also extends every edit that
+// touches a word for which lost returns true: another writer has changed that word. lost may be nil.
 func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
 	var out []diffwrap.Edit
 	for i := 0; i < len(edits); {
@@ -186,7 +186,7 @@ func ApplyEdit(txn *ycrdt.Txn, text *ycrdt.Text, e PositionedEdit) {
 	}
 }
 
-// Distance returns how many bytes a script from a to b deletes and inserts.
+// Distance returns the number of bytes that the edits between two texts delete and insert.
 func Distance(a, b string) int {
 	n := 0
 	for _, e := range diffwrap.Diff(a, b) {

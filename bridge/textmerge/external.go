@@ -15,7 +15,7 @@ type ExternalChange struct {
 	Edits  []diffwrap.Edit
 	Moved  []MovedSpan     // moved parts of marks, in the order of To
 	Broken []MovedSpan     // delimiters whose other half was deleted, so that they mark nothing; in the order of To
-	Plain  []diffwrap.Span // spans of before: the texts of marks that no longer exist
+	Plain  []diffwrap.Span // texts of marks that no longer exist, as spans of the old text
 }
 
 // MovedSpan is a part of a mark, with its spans before and after a save.
@@ -23,9 +23,9 @@ type MovedSpan struct{ From, To diffwrap.Span }
 
 func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before, after, nil).Edits }
 
-// DiffExternal computes the change from before to after. torn has the delimiters of before that already belong to no
-// mark. The edits replace whole words and marks, and whole lines with the line break after them, so that they merge
-// well with concurrent changes.
+// DiffExternal computes the change from an old to a new text. torn has the delimiters of the old text that already
+// belong to no mark. The edits replace whole words and marks, and whole lines with the line break after them, so that
+// they merge well with concurrent changes.
 func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	edits := wholeWords(before, diffwrap.Diff(before, after), nil)
 	if !hasMarkup(before) {
@@ -161,7 +161,7 @@ func border(text string, off int) bool {
 
 const (
 	cutsWord  = 2
-	cutsLine  = 2 // at a line boundary inside a mark
+	cutsLine  = 2 // the cut is at a line boundary inside a mark
 	cutsMark  = 4
 	cutsToken = 8 // inside a comment, or between a delimiter and its mark
 )
@@ -198,13 +198,13 @@ type externalDiff struct {
 	before, after     string
 	matches           []Match               // spans that both texts have
 	oldTokens         []token               // tokens of before
-	remaining         []remainingDelimiters // by index of oldTokens: the token's delimiters in after
+	remaining         []remainingDelimiters // by index of oldTokens: the token's delimiters in the new text
 	oldWords          words                 // words of before
 	broken            []brokenDelimiter
-	droppedDelimiters []diffwrap.Span       // spans of before: broken delimiters that are no longer at their place
-	reinserted        map[int]diffwrap.Span // by index of oldTokens: the span in after where a deleted token is complete again
-	isBroken          map[int]bool          // by offset in after: broken delimiters
-	wasBroken         map[int]bool          // by offset in before: broken delimiters
+	droppedDelimiters []diffwrap.Span       // broken delimiters of the old text that are no longer at their place
+	reinserted        map[int]diffwrap.Span // by index of oldTokens: new span of a deleted token that is whole again
+	isBroken          map[int]bool          // broken delimiters, by offset in the new text
+	wasBroken         map[int]bool          // broken delimiters, by offset in the old text
 }
 
 // delimitersIn returns all delimiters in a text, whether or not they belong to a mark. They do not overlap.
@@ -226,14 +226,14 @@ func delimitersIn(text string) (list []diffwrap.Span) {
 
 var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"}
 
-// remainingDelimiters has the delimiters of a token that still exist, as spans of after.
+// remainingDelimiters has the delimiters of a token that still exist, as spans of the new text.
 type remainingDelimiters struct {
 	open, close   diffwrap.Span
 	opens, closes bool
 }
 
-// brokenDelimiter is a delimiter in after that marks nothing because its other half was deleted. old is its span in
-// before.
+// brokenDelimiter is a delimiter in the new text that marks nothing because its other half was deleted. old is its span
+// in the old text.
 type brokenDelimiter struct {
 	at, old   diffwrap.Span
 	wasBroken bool // the delimiter was broken before, too
@@ -251,7 +251,7 @@ type parsedTokens struct {
 	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
 }
 
-// maxReparses is the maximum number of times that after is parsed again without broken delimiters.
+// maxReparses is the maximum number of times that the new text is parsed again without broken delimiters.
 const maxReparses = 16
 
 // run determines which marks stay, which have moved, and which are broken.
@@ -302,7 +302,8 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	return a.result(r)
 }
 
-// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest.
+// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest. It also finds
+// the deleted marks that the save inserted again as a whole.
 func (a *externalDiff) breakNested() {
 	type tokenSpan struct {
 		diffwrap.Span
@@ -355,7 +356,7 @@ func (a *externalDiff) breakNested() {
 	}
 }
 
-// read parses after without broken delimiters.
+// read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
 	r := &parsedTokens{
 		unpaired: make(map[int]bool), rewritten: make(map[int]bool), released: make(map[int]bool), moved: make(map[int]MovedSpan),
@@ -451,8 +452,8 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
 }
 
-// maxTries is the maximum number of marks with which a deleted mark is compared. If a save moves more marks, their text
-// counts as typed.
+// maxTries is the maximum number of deleted marks that breakNested looks for, and the maximum number of marks with
+// which restorableAfterSlide compares a deleted mark. Beyond it, moved text counts as typed.
 const maxTries = 64
 
 // restorableAfterSlide finds the marks whose lines were moved between delimiters of the same kind.
@@ -549,7 +550,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	return len(a.broken) > n
 }
 
-// keeps reports whether the change kept some character of a span of after.
+// keeps reports whether a span of the new text has a character that the change kept.
 func (a *externalDiff) keeps(s diffwrap.Span) bool {
 	i, _ := slices.BinarySearchFunc(a.matches, s.Start, func(x Match, at int) int { return x.B + x.Len - at - 1 })
 	return i < len(a.matches) && a.matches[i].B < s.End
@@ -617,7 +618,8 @@ func byTo(x, y MovedSpan) int { return x.To.Start - y.To.Start }
 func byStart(x, y diffwrap.Span) int { return x.Start - y.Start }
 
 // isRewritten reports whether a mark's text was replaced. That is so if less than half of the mark's letters stay,
-// other letters were typed, and the change extends beyond the mark's delimiters on at least one side.
+// other letters were typed, and the change extends beyond the mark's delimiters on at least one side. It is also so if
+// both texts of a substitution were replaced.
 func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 	t := a.oldTokens[i]
 	stays := a.letters(t.body, current)
@@ -643,7 +645,7 @@ func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 	return !before || !after
 }
 
-// letters returns how many letters of old are still in current.
+// letters returns the number of letters of the old span that are still in the current span.
 func (a *externalDiff) letters(old, current diffwrap.Span) (n int) {
 	i, _ := slices.BinarySearchFunc(a.matches, old.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
 	for ; i < len(a.matches) && a.matches[i].A < old.End; i++ {

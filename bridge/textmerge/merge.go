@@ -24,8 +24,8 @@ func RawSide(raw string, runs []ycrdt.Run) Side {
 }
 
 // Nearest returns the base from which text was most likely computed: the base with the smallest difference. If several
-// bases have that difference, it returns the last of them, because an older base would insert a user's words a second
-// time. bases must not be empty. textOf returns the text that the writer read.
+// bases have that difference, it returns the last of them, because a merge from an older base would insert a user's
+// words a second time. bases must not be empty. textOf returns the text that the writer read.
 func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 	last := len(bases) - 1
 	if !slices.ContainsFunc(bases, func(b T) bool { return textOf(b) != textOf(bases[0]) }) {
@@ -48,7 +48,8 @@ func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 	return bases[best]
 }
 
-// Merge returns the view text that results if a writer has read base and written text while the note became current.
+// Merge returns the view text that results if a writer has read the state base and written text, and the note has
+// changed to the state current in the meantime.
 func Merge(base, current Side, text string) string {
 	if base.Raw == current.Raw {
 		return text
@@ -150,8 +151,8 @@ func sharedIn(shared []Match, off, size int) (pieces, kept int) {
 	return pieces, kept
 }
 
-// wholeComments returns the shared spans of two texts without some comments: those that have changed since and of which
-// a script deletes a delimiter. Such a comment stays whole.
+// wholeComments removes comments from the shared spans of two texts. It removes a comment if the other side has changed
+// the comment and one of the edits deletes its delimiter. Such a comment stays whole.
 func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 	back := SwapSides(shared)
 	var changed []diffwrap.Span

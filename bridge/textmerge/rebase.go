@@ -99,7 +99,7 @@ func (r *rebaser) copyTo(off int) {
 // precedes it in base. If that character was deleted, the insertion goes before the character that follows it in base.
 // If both were deleted, the insertion goes after the nearest shared character before it.
 func (r *rebaser) insertAt(e diffwrap.Edit) int {
-	at, near, end := 0, 0, e.Off+e.Len // at in current corresponds to near in base
+	at, near, end := 0, 0, e.Off+e.Len // the offset at of current corresponds to the offset near of base
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]
 		if s.A < e.Off {

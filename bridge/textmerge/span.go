@@ -8,7 +8,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Match is a piece that two states share: Len bytes at A in the first state and at B in the second.
+// Match is a piece that two states share: Len bytes at the offset A of the first state and at the offset B of the
+// second.
 type Match struct{ A, B, Len int }
 
 func Unchanged(size int, edits []diffwrap.Edit) []Match {
@@ -44,7 +45,8 @@ func sharedRuns(base, current []ycrdt.Run) []Match {
 	return ascending(spans)
 }
 
-// ascending returns the longest text in spans, which ascend in the first state, that ascends in the second one, too.
+// ascending selects spans that also ascend in the second state, so that their text is as long as possible. The given
+// spans ascend in the first state.
 func ascending(spans []Match) []Match {
 	byB := make([]int, len(spans))
 	for i := range byB {
@@ -193,7 +195,7 @@ func MapBack(shared []Match, s diffwrap.Span) (old diffwrap.Span, ok bool) {
 	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
 }
 
-// Compose chains two ascending maps: x maps a to b, and y maps b to c.
+// Compose chains two ascending maps: x maps a first state to a second, and y maps the second state to a third.
 func Compose(x, y []Match) []Match {
 	var out []Match
 	for i, j := 0, 0; i < len(x) && j < len(y); {

@@ -13,8 +13,8 @@
 // # Durability
 //
 // When Replace returns, the change survives a crash of the process; a moment later, or after Sync, it survives a power
-// cut. A change by a method of Structure survives a power cut when the method returns. Scan, which must come first,
-// also repairs what a power cut left (internal/filereplace).
+// cut. A change by a method of Structure is synced before the method returns. Scan, which must come first, also repairs
+// the damage of a power cut (internal/filereplace).
 //
 // # Following changes
 //
@@ -23,6 +23,6 @@
 // becomes one report per path. Changes by Replace and the Structure methods are already in the tree, so Run does not
 // report them.
 //
-// Methods are safe for concurrent use. No lock is held across a system call. Errors are *fs.PathError values that wrap
-// a sentinel of bridge/model or io/fs.
+// Methods are safe for concurrent use. No lock is held across a system call. Most errors are *fs.PathError values that
+// wrap a sentinel of bridge/model or io/fs.
 package vault

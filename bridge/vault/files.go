@@ -90,7 +90,7 @@ func (v *Vault) putFile(rel string, c filereplace.Content) (model.Stamp, error) 
 	return t.Placed(), nil
 }
 
-// file is a disk.File whose errors are sentinels of bridge/model.
+// file is a disk.File with the errors of wrap, except for reads.
 type file struct {
 	f   disk.File
 	rel string

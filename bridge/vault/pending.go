@@ -49,7 +49,7 @@ func (w *watch) markAt(rel string, now time.Time) {
 	w.arm(c.due)
 }
 
-// arm schedules a check at due or soon after, so that notes saved in quick succession share checks.
+// arm schedules a check at the given time or soon after, so that notes saved in quick succession share checks.
 func (w *watch) arm(due time.Time) {
 	if soonest := w.looked.Add(coalesce); due.Before(soonest) {
 		due = soonest

@@ -14,8 +14,8 @@ func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
 
-// missing returns the files and folders of the tree that are missing at the moment, or that something of another type
-// has replaced. A missing file or folder that appears under another name was renamed.
+// missing returns the pending files and folders of the tree that are missing at the moment, or that something of
+// another type has replaced. A missing file or folder that appears under another name was renamed.
 func (w *watch) missing() map[vaultdir.ID]string {
 	ids := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
@@ -29,8 +29,8 @@ func (w *watch) missing() map[vaultdir.ID]string {
 	return ids
 }
 
-// isUnknown reports whether the tree, which has old under the name of e, has another file or folder there. A folder
-// that replaces a folder is compared with it instead (sameFolder).
+// isUnknown reports whether e is not the file or folder that the tree has under the name of e. old is the entry of the
+// tree, or nil. A folder that replaces a folder is not unknown: sameFolder compares the two.
 func isUnknown(old, e *model.SourceEntry) bool {
 	return old == nil || otherKind(old, e) || !e.Dir && vaultdir.IDOfStamp(old.Stamp) != vaultdir.IDOfStamp(e.Stamp)
 }
@@ -69,8 +69,8 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	}
 }
 
-// isSameInode reports whether b, which has the inode number of a, is the same file, because inodes of deleted files are
-// reused.
+// isSameInode reports whether b, which has the inode number of a, is the same file as a. The check is needed because
+// disks reuse the inodes of deleted files.
 func isSameInode(a, b model.SourceEntry) bool {
 	return !otherKind(&a, &b) && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
 }

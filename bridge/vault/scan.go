@@ -16,9 +16,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Scan reports the contents of the vault, parents before children, without reading files. It repairs or removes temp
-// files of an earlier process. It returns model.ErrOffline if the vault is missing, or is empty and was not empty
-// before.
+// Scan reports the contents of the vault, parents before children. It reads files only to handle the temp files of an
+// earlier process. It returns model.ErrOffline if the vault is missing, or is empty and was not empty before.
 func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	root, err := v.folder.Find(v.tree.hadEntries)
 	if err != nil {

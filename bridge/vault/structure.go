@@ -68,8 +68,8 @@ func (v *Vault) syncOr(dir disk.Dir, undo func() error) error {
 	return err
 }
 
-// Retract deletes the new file at rel if the file still has this stamp and no program has it open for writing.
-// Otherwise it changes nothing and returns model.ErrConflict.
+// Retract deletes the new file at rel if the file still has this stamp and no program is known to have it open for
+// writing. Otherwise it keeps the file and returns model.ErrConflict.
 func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error {
 	return v.change("retract", func() error { return v.retract(rel, stamp) }, rel)
 }

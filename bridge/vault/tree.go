@@ -73,7 +73,7 @@ func (n *node) put(name string, e *model.SourceEntry) *node {
 	child := n.children[name]
 	if child == nil || child.dir != e.Dir {
 		child = &node{dir: e.Dir}
-		n.children[strings.Clone(name)] = child // name is a part of a path
+		n.children[strings.Clone(name)] = child // name shares memory with a whole path
 	}
 	child.mode, child.stamp, child.link, child.written = e.Mode, e.Stamp, e.Link, false
 	if e.Dir && child.children == nil {
@@ -182,7 +182,7 @@ func (t *tree) record(e model.SourceEntry) {
 	t.root.putAt(e)
 }
 
-// recordWritten is record for a file that this process has written, so that Run does not report it.
+// recordWritten is record for an entry that this process has written, so that Run does not report it.
 func (t *tree) recordWritten(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -233,8 +233,8 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 	return present
 }
 
-// begin marks paths as being changed by this process. So Run does not take the change for a user's before recordWritten
-// or record is called. end removes the marks.
+// begin marks paths as being changed by this process. So Run does not report the change as a user's change before
+// recordWritten or record is called. end removes the marks.
 func (t *tree) begin(rels ...string) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

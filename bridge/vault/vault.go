@@ -33,7 +33,7 @@ type Options struct {
 	// durable in order.
 	SyncBefore bool
 	Disk       disk.Disk    // disk of the vault and of Swap; nil is disk.OS{}
-	Logger     *slog.Logger // nil discards
+	Logger     *slog.Logger // nil discards the messages
 
 	ID string // part of the names of this process's temp files; "" means a random ID
 }
@@ -49,7 +49,7 @@ type Vault struct {
 	tree       tree
 	misnamed   sync.Map // paths of files whose names are not UTF-8, by folder
 
-	// The two fields below are the last answer of ReadOnlyErr and its time (Unix nanoseconds).
+	// The two fields below are the disk's last answer for ReadOnlyErr, and its time.
 	diskReadOnly atomic.Bool
 	diskLooked   atomic.Pointer[time.Time]
 }
@@ -80,8 +80,8 @@ func New(dir string, o Options) (*Vault, error) {
 	return v, nil
 }
 
-// Close waits until every save is durable. For programs that have a replaced note open, it waits until half a second
-// after their last change. Later writes of such a program are lost and logged.
+// Close waits until every save is durable, or its sync has failed. For programs that have a replaced note open, it
+// waits until half a second after their last change. Later writes of such a program are lost and logged.
 func (v *Vault) Close() error {
 	v.lateWrites.End()
 	v.swaps.Close()

@@ -39,8 +39,8 @@ func (a *Array) fill(tx *Txn) error {
 	return err
 }
 
-// Insert puts values before the element at pos. If a value has no Yjs form, Insert changes nothing and returns an error
-// that wraps [ErrValue].
+// Insert puts values before the element at pos. If a value has no Yjs form, Insert returns an error that wraps
+// [ErrValue]. It then changes nothing, unless values contains one shared type twice.
 func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {
@@ -71,7 +71,7 @@ func (a *Array) Push(tx *Txn, values ...any) error {
 	return tx.insertValues(b, last, values)
 }
 
-// insertValues inserts values after left. Adjacent values that are any values share an item.
+// insertValues inserts values after left. Adjacent values for which isAny returns true share an item.
 func (tx *Txn) insertValues(b *ytypes.Branch, left structs.Ref, values []any) (err error) {
 	right := tx.edit.Store.After(b, left)
 	var packed []byte

@@ -16,10 +16,10 @@
 // consists of units: the UTF-16 units of a text, the elements of an array, all values that a key has had. Every unit
 // has an [ID] that is never reused: the [ClientID] of its creator and a clock, which counts the units of that client.
 //
-// An item is a run of units that one client made at once. It has its first ID, the IDs of its neighbours at that time
-// (its origins), and its content. YATA, the algorithm of Yjs, orders the items of a list; any two documents with the
-// same items get the same order. A deletion only marks items. The end of the transaction drops their content; their IDs
-// stay as tombstones.
+// An item is a run of units that one client created in one operation. It has its first ID, the IDs of its neighbours at
+// that time (its origins), and its content. YATA, the algorithm of Yjs, orders the items of a list; any two documents
+// with the same items get the same order. A deletion only marks items. The end of the transaction drops their content;
+// their IDs stay as tombstones.
 //
 // Clocks have no gaps, so a [StateVector], one number per client, identifies the units that a document has seen. The
 // state vector and the set of deleted units together describe the state: a [Snapshot].
@@ -28,19 +28,20 @@
 // nothing. So updates may be stored, merged ([MergeUpdates]) and sent in any way that delivers each of them at least
 // once. The document holds back an update that refers to items that have not arrived yet.
 //
-// [Text.Runs] returns the IDs of the visible units of a text, and [Text.Pieces] also those of deleted ones.
+// [Text.Runs] returns the IDs of the visible units of a text, and [Text.Pieces] also the IDs of deleted units.
 // [Text.InsertAt] inserts next to a unit, even if the unit is deleted. With these a caller can find the characters that
 // a reader saw, and restore text at its former place.
 //
-// Positions and lengths in a Text count UTF-16 units, as everywhere in Yjs. Insertions and deletions never cut a
-// surrogate pair: their positions move outwards. The API takes and returns Go strings in UTF-8.
+// Positions and lengths in a Text count UTF-16 units, as everywhere in Yjs. Insertions and deletions by position never
+// cut a surrogate pair: their positions move outwards. The API takes and returns Go strings in UTF-8.
 //
 // # Concurrency
 //
-// All methods of all types may be called from any goroutine. A Doc has one mutex, which [Doc.Transact] and
-// [Doc.ApplyUpdate] hold until their commit. Methods without a [Txn] return the state of the last commit and wait for a
-// running transaction, except that [Text.String] and [Text.Len] return a cached value at once. Inside a transaction use
-// the methods that take a Txn, which see the changes of the transaction; the other methods would deadlock.
+// All methods may be called from any goroutine, except that a [Txn] is limited to the goroutine of its transaction. A
+// Doc has one mutex, which [Doc.Transact] and [Doc.ApplyUpdate] hold until their commit. Methods without a [Txn] return
+// the state of the last commit and wait for a running transaction, except that [Text.String] and [Text.Len] return a
+// cached value immediately if there is one. Inside a transaction use the methods that take a Txn, which see the changes
+// of the transaction; the other methods would deadlock.
 //
 // Update listeners run after the commit, one at a time and in order, with no lock held. The package starts no
 // goroutines.

@@ -13,8 +13,8 @@ import (
 )
 
 type Options struct {
-	// ClientID is the ID under which the document writes, at most 2^53-1. Zero selects a random ID. Set it only in
-	// tests: two writers, or two sessions of one writer, must never share an ID.
+	// ClientID is the ID under which the document writes, at most 2^53-1. Zero selects a random ID. Set it only to an
+	// ID that is new in each session: two writers, or two sessions of one writer, must never share an ID.
 	ClientID ClientID
 }
 
@@ -61,8 +61,8 @@ func (d *Doc) Size() int {
 	return cap(d.store.Items)*(int(reflect.TypeFor[structs.Item]().Size())+leaf) + d.store.Arena.Cap()
 }
 
-// ClientID returns the ID under which the document writes. The document draws a new ID when an update of another
-// writer arrives with the same ID.
+// ClientID returns the ID under which the document writes. The document selects a new random ID when it receives an
+// update by another writer with the same ID.
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
 func (d *Doc) freshClientID() ClientID {
@@ -74,7 +74,7 @@ func (d *Doc) freshClientID() ClientID {
 	}
 }
 
-// renewClientID draws a new client ID if another writer has used the ID of this document.
+// renewClientID selects a new client ID if another writer has used the ID of this document.
 func (d *Doc) renewClientID() {
 	for _, home := range d.txn.edit.Touched {
 		if d.store.Clients[home].ID == d.ClientID() {
@@ -104,7 +104,7 @@ func (d *Doc) finish() {
 	tx := &d.txn
 	defer tx.end()
 	tx.edit.Deletes.Normalize()
-	tx.edit.Commit() // needed even without changes, because applying a known update splits items
+	tx.edit.Commit() // needed even without changes, because an update that the document already has may split items
 	if tx.edit.Empty() {
 		return
 	}

@@ -2,7 +2,7 @@ package ycrdt
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// A ClientID identifies one writer of a document in one session. Yjs draws 32 random bits; IDs of up to 53 bits are
+// A ClientID identifies one writer of a document in one session. Yjs uses 32 random bits; IDs of up to 53 bits are
 // valid.
 type ClientID = wire.ClientID
 

@@ -47,7 +47,8 @@ func (m *Map) fill(tx *Txn) error {
 	return nil
 }
 
-// Set sets the value of key. If value has no Yjs form, Set changes nothing and returns an error that wraps [ErrValue].
+// Set sets the value of key. If value has no Yjs form, Set returns an error that wraps [ErrValue]. It then changes
+// nothing, unless value contains one shared type twice.
 func (m *Map) Set(tx *Txn, key string, value any) error {
 	b := m.in(tx)
 	if err := checkValue(value); err != nil || b.Dead {

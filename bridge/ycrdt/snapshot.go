@@ -48,7 +48,7 @@ func (s *Snapshot) Equal(other *Snapshot) bool {
 func (s *Snapshot) StateVector() StateVector { return maps.Clone(s.state) }
 
 // Contains reports whether a document in state s has everything that a document in state other has, so that the first
-// document has nothing to fetch from the other.
+// document has nothing to fetch from the second.
 func (s *Snapshot) Contains(other *Snapshot) bool {
 	for client, clock := range other.state {
 		if s.state[client] < clock {
@@ -88,8 +88,8 @@ func (s *Snapshot) DeletedRuns() []Run {
 }
 
 // WithDeletesOf returns the update with its deletions replaced by those of a snapshot. A document that applies an
-// update without deletions shows every text that has ever existed in the update, each at its place. The errors are
-// those of [MergeUpdates].
+// update without deletions shows every text that the update still contains, each at its place. The errors are those of
+// [MergeUpdates].
 func WithDeletesOf(update []byte, s *Snapshot) ([]byte, error) {
 	return wire.WithDeletes(update, s.deletes)
 }

@@ -50,7 +50,7 @@ func (t *Text) Insert(tx *Txn, pos int, s string) {
 	edit.InsertText(&tx.edit, b, left, right, s)
 }
 
-// InsertAfter puts s directly after the unit before pos, before any deleted units there. Insert puts it after those
+// InsertAfter puts s directly after the unit before pos, before any deleted units there. Insert puts s after those
 // units, as Yjs does.
 func (t *Text) InsertAfter(tx *Txn, pos int, s string) {
 	b := t.in(tx)
@@ -69,7 +69,7 @@ const (
 )
 
 // InsertAt puts s directly next to the unit id, which may be deleted, on the given side. It returns false if the text
-// has no such unit, or if the place of the unit was collected.
+// has no such unit, or if the unit was garbage collected.
 func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	b := t.in(tx)
 	store := tx.edit.Store
@@ -143,7 +143,7 @@ type Run struct {
 }
 
 // Runs returns the identity of every visible unit of the committed text, in order. With Runs and [Text.String] a caller
-// can later find out which of the characters that a reader saw still exist. Each embedded object is a run of one unit.
+// can later find out which of the characters that a reader saw still exist. Each embedded object counts as one unit.
 func (t *Text) Runs() []Run {
 	var runs []Run
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) { runs = runsOf(s, b) })

@@ -21,7 +21,7 @@ type Object = lib0.Object
 
 type Member = lib0.Member
 
-// A Subdoc refers to a document that is nested in this one. Its content is synchronized separately.
+// A Subdoc refers to a document that is nested in this document. The content of the Subdoc is synchronized separately.
 type Subdoc struct {
 	GUID string
 }
@@ -37,7 +37,7 @@ var foreignNames = map[uint8]string{
 	wire.TypeXMLHook: "XmlHook", wire.TypeXMLText: "XmlText",
 }
 
-// values appends the units of the item it to dst, as the application sees them.
+// values appends the values of an item to dst, in the form that the application receives.
 func (d *Doc) values(it *structs.Item, dst []any) []any {
 	s := d.store
 	switch it.Kind {
@@ -57,7 +57,7 @@ func (d *Doc) values(it *structs.Item, dst []any) []any {
 		dst = append(dst, jsonValue(s.Arena.Of(it)))
 	case wire.KindString:
 		for _, unit := range utf16.Encode([]rune(string(s.Arena.Of(it)))) {
-			dst = append(dst, string(rune(unit))) // half a pair becomes U+FFFD
+			dst = append(dst, string(rune(unit))) // half of a surrogate pair becomes U+FFFD
 		}
 	case wire.KindType:
 		b := s.Branches[it.Off]

@@ -22,7 +22,7 @@ type accessFlags struct {
 
 func (f *accessFlags) register(e *env, cmd *cobra.Command) {
 	cmd.ValidArgsFunction = f.completePaths
-	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "vault, if no relayfs is running and the configuration names none")
+	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "vault to use if no relayfs is running and the configuration names no vault")
 	f.registerClient(e, cmd)
 }
 
@@ -159,7 +159,7 @@ The differences from the current note become suggestions.`,
 			change := api.ToolCall{Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
 			switch given := cmd.Flags().Changed; {
 			case given("old") != given("new"):
-				return cli.Usagef("--old and --new belong together")
+				return cli.Usagef("give both --old and --new")
 			case !given("old") && all:
 				return cli.Usagef("--all needs --old and --new")
 			case !given("old"):

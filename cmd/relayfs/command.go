@@ -122,8 +122,8 @@ func (e *env) settingsText(root *cobra.Command) string {
 		all.AddFlagSet(e.settings(cmd))
 	}
 	return `Settings are not flags. Put them in the configuration file by their names
-(dialect = "commentator"), or in the environment (RELAYFS_DIALECT). Flags of
-'relayfs mount' and 'relayfs mcp' can be set there, too.
+(dialect = "commentator"), or in the environment (RELAYFS_DIALECT). You can
+set the flags of 'relayfs mount' and 'relayfs mcp' in the same two places.
 
 ` + strings.ReplaceAll(strings.TrimRight(all.FlagUsagesWrapped(86), "\n"), "      --", "  ")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// complete returns the words that begin with prefix, or nil if no relayfs is running. It omits words with control
+// complete returns the words that begin with prefix, or nil if it finds no running relayfs. It omits words with control
 // characters, because the shell would type them into the command line.
 func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix string,
 	words func(context.Context, *api.Client) ([]cobra.Completion, error)) []cobra.Completion {
@@ -31,7 +31,8 @@ func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix s
 	})
 }
 
-// completePaths completes paths in the workspace, folder by folder. If no relayfs is running, the shell completes files.
+// completePaths completes paths in the workspace, folder by folder. If it finds no running relayfs, the shell completes
+// files.
 func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if cmd.Name() == "grep" && len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp // the pattern is not a path

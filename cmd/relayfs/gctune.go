@@ -40,8 +40,7 @@ func startTuner(quiet time.Duration, worth uint64) {
 	t.awaitCollection(quiet)
 }
 
-// awaitCollection waits until the next collection frees token, and then adapts the percentage. It repeats this for
-// every collection.
+// awaitCollection adapts the percentage when the next collection frees token. It repeats this for every collection.
 func (t *tuner) awaitCollection(quiet time.Duration) {
 	token := new([64]byte)
 	runtime.AddCleanup(token, func(t *tuner) {

@@ -57,7 +57,7 @@ func newShowCommand(e *env) *cobra.Command {
 		Long: `Show prints the text of a note at a time, with the marks of suggestions. TIME is the
 number of an entry of 'relayfs history', a time (2026-01-31T14:00:00Z,
 '2026-01-31 14:00', 'yesterday 14:00', 14:00), or an age (2h, 3d). Changes by one
-author within one minute are shown all or not at all.`,
+author within one minute are shown together or not at all.`,
 		Example: "  relayfs show Notes/Plan.md@2h\n  relayfs show 'Notes/Plan.md@yesterday 14:00' >Plan.md",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

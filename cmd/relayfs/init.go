@@ -103,7 +103,7 @@ func (i *initWizard) chooseSources() ([]string, error) {
 			for n, s := range found {
 				cli.Line(i.e.stderr, "  %d  %s", n+1, s)
 			}
-			given, err = i.ask("which ones (numbers, or the folder of another)?", "all")
+			given, err = i.ask("which vaults (numbers, or the folder of another vault)?", "all")
 		} else {
 			given, err = i.ask("no vault was found; which folder does Obsidian open as a vault?", "")
 		}
@@ -164,7 +164,7 @@ func (i *initWizard) makeMountpoint(args []string) error {
 		return err
 	}
 	if !strings.HasPrefix(i.mountpoint, "~/") {
-		i.mountpoint = dir // absolute, because the configuration is read from any current folder
+		i.mountpoint = dir // an absolute path, because commands read the configuration from any current folder
 	}
 	sources, err := source.Parse(args, "")
 	if err == nil {

@@ -83,7 +83,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	})
 	switch {
 	case errors.Is(err, control.ErrProvider):
-		return cli.WithHint(err, "name one with --provider")
+		return cli.WithHint(err, "name a provider with --provider")
 	case errors.Is(err, context.DeadlineExceeded):
 		return cli.WithHint(fmt.Errorf("no login within %v", loginTimeout), "run 'relayfs login' again")
 	case err != nil:
@@ -98,7 +98,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	return nil
 }
 
-// hasDesktop reports whether the user can see a browser window.
+// hasDesktop reports whether the user can probably see a browser window.
 func hasDesktop() bool {
 	return runtime.GOOS == "darwin" || runtime.GOOS == "windows" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui/quietinit"
 )
 
-// The kernel delivers a process's signals to its first thread. So this thread runs only main's goroutine. Otherwise it
-// could block in a system call, such as a statfs of a mount whose server is suspended, and miss the signal.
+// The kernel usually delivers a process's signals to its first thread, so this thread runs only main's goroutine. Any
+// other goroutine could block the thread in a system call, such as a statfs of a mount whose server is suspended.
 func init() { runtime.LockOSThread() }
 
 func main() {

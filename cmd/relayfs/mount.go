@@ -67,9 +67,10 @@ type mountPlan struct {
 	mountpoint string // absolute
 }
 
-// plan checks the options of a mount without opening anything. errs are all errors that prevent the mount from
-// starting: mount fails with the first error, doctor reports all. If dir is "", plan does not check the mountpoint. If
-// running is set, the mount is running already, so its mountpoint and ports are in use.
+// plan checks the options of a mount without opening the sources. errs are the errors that prevent the mount from
+// starting: mount fails with the first error, doctor reports all. plan checks the ports only if there is no other
+// error. If dir is "", it does not check the mountpoint. If running is set, the mount is running already, so its
+// mountpoint and ports are in use.
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
 	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
@@ -123,7 +124,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		doubleGOMAXPROCS()
 		c.Announce(e.stderr)
 		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.State.Path(serving.LogName), func() (*os.File, error) { return c.State.Append(serving.LogName) })
-		unmounted := make(chan struct{}) // closed when another program has unmounted
+		unmounted := make(chan struct{}) // closed when the mount has ended, for example because of another program
 		go func() {
 			server.Wait()
 			close(unmounted)
@@ -136,7 +137,8 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	})
 }
 
-// freeSources unmounts dead mounts of killed processes that still hold the locks of sources.
+// freeSources unmounts each mount of the sources whose process was killed but has not ended. Such a process still holds
+// the locks of its sources.
 func (o *mountOptions) freeSources(sources []source.Source) error {
 	base, err := source.StateDir(o.workspaceFlags.state)
 	if err != nil {
@@ -162,7 +164,7 @@ func doubleGOMAXPROCS() {
 }
 
 // checkDisjoint returns an error if the mountpoint is inside a vault, or a vault inside the mountpoint, because the
-// mount would then show itself.
+// mount would then read its own files.
 func checkDisjoint(sources []source.Source, mountpoint string) error {
 	real := mountpoint
 	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {

@@ -45,8 +45,8 @@ type hookInput struct {
 	Dir     string `json:"cwd"`
 }
 
-// reportedDecisions records up to which decision relayfs has reported decisions to a session of Claude Code. Sessions
-// are the sessions that its processes have on the mount; each process has its own.
+// reportedDecisions records which decisions relayfs has reported to a session of Claude Code: all decisions up to
+// Until. Sessions are the sessions on the mount of the processes of Claude Code; each process has its own session.
 type reportedDecisions struct {
 	Sessions []string `json:"sessions"`
 	Until    uint64   `json:"until"` // LogEntry.Order of the last decision
@@ -54,7 +54,7 @@ type reportedDecisions struct {
 
 const (
 	keepTold   = 60 * 24 * time.Hour
-	maxNews    = 40 // maximum number of lines in the output
+	maxNews    = 40 // maximum number of suggestions in the output
 	maxJournal = 300
 )
 
@@ -129,7 +129,8 @@ func remember(dir owner.Folder, name string, now reportedDecisions) error {
 	return dir.Replace(name, data)
 }
 
-// newsIn returns a line for each decision on a suggestion of the sessions newer than the given log order, oldest first.
+// newsIn returns a line for each suggestion of the sessions with a decision that is newer than a log order (after),
+// oldest first. It omits decisions that lapsed or were undone, and link updates that belong to a rename.
 func newsIn(log []reviewqueue.LogEntry, sessions []string, after uint64) (lines []string) {
 	became := map[string]string{
 		string(model.Accepted): "accepted", string(model.Rejected): "rejected", string(model.Changed): "accepted with another text", string(model.Undone): "decision undone, pending again",

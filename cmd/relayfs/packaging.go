@@ -55,7 +55,7 @@ func writePackaging(dir string) error {
 	)
 }
 
-// writeManPages writes the pages of cmd and its subcommands. Their date is $SOURCE_DATE_EPOCH.
+// writeManPages writes the pages of cmd and its subcommands. The date of the pages is $SOURCE_DATE_EPOCH, if it is set.
 func writeManPages(cmd *cobra.Command, dir string) error {
 	if !cmd.IsAvailableCommand() {
 		return nil

@@ -66,7 +66,7 @@ in the note, {--old--}{++new++}, which you accept or reject.`,
 }
 
 const agentText = `Users edit the notes in this folder at the same time as you. Read and edit the
-notes as usual. Each change of yours becomes a suggestion that the user accepts
+notes as usual. Each of your changes becomes a suggestion that the user accepts
 or rejects. You see your suggestions as if they were accepted.
 
 - Do not write CriticMarkup (braces with plus, minus or tilde signs) yourself.
@@ -79,17 +79,19 @@ or rejects. You see your suggestions as if they were accepted.
   scratch files into /tmp.
 - A change of front matter takes effect at once, without a decision. Make it only
   if the task asks for it.
-- Deleting or moving many notes at once is refused ("Operation not permitted").
-  Tell the user about your plan first.
-- .git, .claude and other dot folders that you make here vanish with the mount.
-- Read a note again before you edit it after a while. It may have changed.
+- relayfs refuses to delete many notes at once ("Operation not permitted"). Tell
+  the user about your plan first.
+- .git, .claude and other dot folders that you make here disappear when the mount
+  ends.
+- If you read a note some time ago, read it again before you edit it. It may have
+  changed.
 - Renames, moves and deletions of notes are proposals, too, and wait for the user.
-- 'relayfs outcomes' prints why suggestions were rejected. Over MCP 'read' reports
-  the reasons.
-- Comments of users stand in braces with angle brackets next to the text that
-  they are about. To answer one, add text or another comment; do not delete it. A
-  comment directly after a change of yours asks for another version: change that
-  text again.
+- 'relayfs outcomes' prints why the user rejected suggestions. Over MCP, 'read'
+  reports the reasons.
+- Comments of users are in braces with angle brackets, next to the text that
+  they discuss. To answer a comment, add text or another comment; do not delete the
+  user's comment. A comment directly after one of your changes asks for another
+  version: change that text again.
 `
 
 const (

@@ -26,7 +26,8 @@ func (o *serveOptions) register(e *env, cmd *cobra.Command) {
 	e.settings(cmd).StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics and health checks at this address, without a token, for example 127.0.0.1:9464")
 }
 
-// prepare checks the flags and parses the sources without opening anything. errs are all errors that prevent the start.
+// prepare checks the flags and parses the sources without opening them. For a relay: source it first updates the stored
+// list of folders. errs are the errors that prevent the start.
 func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, opts serving.Options, errs []error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {

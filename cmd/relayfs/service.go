@@ -125,8 +125,8 @@ func serviceManager() (*process.Manager, error) {
 	return nil, cli.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "start 'relayfs mcp --http 127.0.0.1:7777' at login with the tools of the system")
 }
 
-// programPath returns the path of this program in PATH if it is there. That path stays the same when a package manager
-// installs another version.
+// programPath returns the path of this program. It prefers the path that a search in PATH finds, because that path
+// stays the same when a package manager installs another version.
 func programPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {

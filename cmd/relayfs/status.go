@@ -71,8 +71,8 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 
 const doctorCommand = "doctor"
 
-// examine returns the options for doctor. They include the errors that 'relayfs mount' would report for the sources in
-// args. If args is empty, they include the errors of the configuration.
+// examine returns the options for doctor. They include the errors of the configuration, and the errors that 'relayfs
+// mount' would report for the sources in args. If args is empty, the sources are those of the configuration.
 func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o doctor.Options, err error) {
 	o = doctor.Options{
 		Only: len(args) > 0, Audience: f.audience, Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Suspect: e.config.UnknownVariables(),

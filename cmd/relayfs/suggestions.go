@@ -69,8 +69,8 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 	return cmd
 }
 
-// printThreadCount prints the number of comment threads in notes at a terminal, because the list of suggestions omits
-// comments.
+// printThreadCount prints the number of comment threads in notes if stderr is a terminal, because the list of
+// suggestions omits comments.
 func printThreadCount(ctx context.Context, e *env, q *api.Client) error {
 	if to, ok := e.stderr.(*os.File); !ok || !cli.IsTerminal(to) {
 		return nil

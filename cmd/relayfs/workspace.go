@@ -149,7 +149,8 @@ func mcpDefaults(s *serving.Session) mcpserver.Options {
 	return mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log}
 }
 
-// withSession opens the workspace of the sources itself, with default options, and calls do. There must be no owner.
+// withSession opens the workspace of the sources itself and calls do. Most options have their defaults. There must be
+// no owner.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*serving.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
 		args = source.CurrentVault()

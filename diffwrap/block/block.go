@@ -152,8 +152,8 @@ func (s *scanner) block(l line) (Kind, line) {
 
 const codeIndent = 4 // columns
 
-// starts reports whether a line starts a block other than a paragraph, and the kind of that block. With inParagraph it
-// considers only blocks that may interrupt a paragraph.
+// starts reports whether a line starts a block other than a paragraph, a link definition or indented code, and the kind
+// of that block. If inParagraph is set, it considers only blocks that may interrupt a paragraph.
 func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 	if l.indent >= codeIndent {
 		return 0, false
@@ -239,8 +239,8 @@ func (s *scanner) fenced(l line) line {
 	}
 }
 
-// between reads a formula or a comment, which ends with a second delimiter. ok is false if that delimiter is not at the
-// end of its line.
+// between reads a formula or a comment, which ends with a second delimiter. ok is false if that delimiter is missing or
+// not at the end of its line.
 func (s *scanner) between(l line) (line, bool) {
 	mark := strings.Repeat(l.rest[:1], 2)
 	text, found := strings.CutPrefix(l.rest, mark)
@@ -355,8 +355,8 @@ func (s *scanner) contained(l line, column int, m *marker) line {
 	}
 }
 
-// endsLazy reports whether a line ends the preceding table, or the list or quote whose last paragraph it could
-// continue. Another table does not end it.
+// endsLazy reports whether a line starts a block that ends the preceding table, list or quote. Otherwise the line may
+// continue the last paragraph of the list or quote. A line that starts a table does not end them.
 func (s *scanner) endsLazy(l line) bool {
 	kind, ok := s.starts(l, true)
 	return ok && kind != Table
@@ -432,8 +432,8 @@ func unquoteLine(s string) string {
 
 func dedent(text string, columns int) string { return mapLines(text, dedentLine(columns)) }
 
-// dedentLine returns a function for the lines of an item. It removes the list marker from the first line, and as many
-// columns from the other lines.
+// dedentLine returns a function for the lines of an item. The function removes the given number of bytes, which are the
+// list marker, from the first line, and at most as many bytes of indentation from each other line.
 func dedentLine(columns int) func(string) string {
 	first := true
 	return func(s string) string {

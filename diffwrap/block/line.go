@@ -24,9 +24,9 @@ const (
 	TagLine        // line that begins with an HTML tag
 )
 
-// Line returns the kind of a line and the length of its marker, including the blanks after the marker. The line must be
-// given without indentation and quote markers. The marker of a rule is the whole line; rows, tags, footnotes and
-// definitions have no marker.
+// Line returns the kind of a line and the length of its marker, including the blanks after the marker unless it is a
+// fence. The line must be given without indentation and quote markers. The marker of a rule is the whole line; rows,
+// tags, footnotes and definitions have no marker.
 func Line(s string) (LineKind, int) {
 	if s == "" || isLetter(s[0]) {
 		return Prose, 0

@@ -7,15 +7,17 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Literals returns the ranges of a text where markup has no meaning: code, formulas, comments, and HTML elements with
-// raw text. blocks are Scan's result for the text. Literals looks into lists, quotes and footnotes.
+// Literals returns the ranges of a text where markup has no meaning: blocks of code, formulas and comments, and the
+// comment or element with raw text at the start of an HTML block. blocks are Scan's result for the text. Literals looks
+// into lists, quotes and footnotes, up to maxDepth levels.
 func Literals(text string, blocks []Block) []span.Span {
 	work := maxLookedInto
 	s := scanner{text: text, work: &work}
 	return s.literals(nil, blocks, func(off int) int { return off })
 }
 
-// literals appends the literal ranges among blocks of s. outer maps offsets in s to offsets in the text of Literals.
+// literals appends the literal ranges in the given blocks of s. outer maps offsets in s to offsets in the text of
+// Literals.
 func (s *scanner) literals(out []span.Span, blocks []Block, outer func(int) int) []span.Span {
 	for _, b := range blocks {
 		switch b.Kind {
@@ -63,7 +65,7 @@ func (s *scanner) literalsIn(out []span.Span, container span.Span, strip func(st
 	})
 }
 
-// item is a list item. column is the start of its content.
+// item is a list item. column is the column at which its content starts.
 type item struct {
 	span.Span
 	column int
@@ -122,7 +124,7 @@ func FrontMatter(text string) (body int, ok bool) {
 	return body, false
 }
 
-// OpensFrontMatter reports whether the first line of a text is ---.
+// OpensFrontMatter reports whether the first line of a text is --- with optional blanks, and ends with a line break.
 func OpensFrontMatter(text string) bool {
 	end := span.LineEnd(text, 0)
 	return isMatterFence(text[:end]) && strings.HasSuffix(text[:end], "\n")

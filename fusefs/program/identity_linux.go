@@ -56,7 +56,8 @@ type heldProcess struct {
 // held is shared by all tables of this process, so that they give a run the same name.
 var held holder
 
-// maxHeld is the maximum number of pidfds. The process that was requested least recently is dropped first.
+// maxHeld is the maximum number of pidfds. Processes that have ended are dropped first, then the process that was
+// requested least recently.
 const maxHeld = 256
 
 // serial returns the number of the process that has a PID now. It returns 0 if there is no such process, or if the

@@ -19,8 +19,8 @@ type status struct {
 	uid     int
 }
 
-// readStatus reads the status of the process to which a thread belongs. Threads have their own names: those with which
-// Claude Code writes are called "Bun Pool 1".
+// readStatus reads the status of the process to which a thread belongs. Threads have their own names: the threads with
+// which Claude Code writes are called "Bun Pool 1".
 func readStatus(thread int) (status, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread)) // does not exist on macOS
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package program finds the program that makes a call: its process, the run to which it belongs, and the agent that
-// started it, if any.
+// Package program finds the program that makes a call: the process, the run of the process, and the agent that started
+// the run, if any.
 //
 // A run is all work that one program was started to do. Processes that an agent starts belong to the agent's run, even
 // in a session of their own (setsid(2)). Other programs belong to the run of their session; in a terminal that is the
@@ -46,7 +46,7 @@ var bootID = sync.OnceValue(func() string {
 // relayfs.
 var unnumbered = sync.OnceValue(rand.Text)
 
-// Name returns a short name that no other process has, in this boot or in another one.
+// Name returns a short name that usually no other process has, in this boot or in another one.
 func (id Identity) Name() string {
 	text := fmt.Sprintf("%s %d %d", bootID(), id.PID, id.Serial)
 	if id.Serial == 0 {
@@ -95,8 +95,8 @@ const (
 	maxKnown  = 1024
 )
 
-// OfThread returns the program of a thread whose ID is in a FUSE request. Thread 0 is the kernel; for it OfThread
-// returns the zero Program.
+// OfThread returns the program of a thread whose ID is in a FUSE request. Thread 0 is the kernel or a thread outside of
+// this PID namespace; for it OfThread returns the zero Program.
 func (t *Table) OfThread(thread uint32) Program {
 	if thread == 0 {
 		return Program{}
@@ -144,8 +144,8 @@ func (t *Table) Self() Program {
 	return p
 }
 
-// OfProcess returns the program of a process, or of the process to which a thread belongs. It caches the result, which
-// stays the same when ancestors of the process exit.
+// OfProcess returns the program of a process, or of the process to which a thread belongs. It caches the result if the
+// process has a serial number. So the result usually stays the same when ancestors of the process exit.
 func (t *Table) OfProcess(thread int) Program {
 	s, ok := readStatus(thread)
 	if !ok {
@@ -169,7 +169,7 @@ func (t *Table) program(s status, depth int) Program {
 	p.Identity = id
 	p.Run, p.Agent = t.runOf(s, id, depth)
 	if id.Serial == 0 {
-		return p // do not cache it, because another process may get its PID later
+		return p // do not cache p, because another process may get the same PID later
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

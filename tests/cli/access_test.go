@@ -58,7 +58,7 @@ func TestAccessWithoutAMount(t *testing.T) {
 				t.Errorf("edit of a new note: exit %d, %q", out.Code, out.Stderr)
 			}
 			expect(run("", "edit", "Vault/Sub/Note.md", "--old", "nowhere", "--new", "x"), 1, "", "not found")
-			expect(run("", "edit", "Vault/Sub/Note.md", "--old", "x"), 2, "", "belong together")
+			expect(run("", "edit", "Vault/Sub/Note.md", "--old", "x"), 2, "", "both --old and --new")
 			harness.CheckText(t, "the note", harness.ReadFile(t, s.Path("Vault", "Sub", "Note.md")), "We sell {--one--}{++two++} apples, 🍏 and {--more--}{++less++}")
 			harness.CheckText(t, "the long note", harness.ReadFile(t, s.Path("Vault", "Long.md")), strings.Replace(long, "many", "{--many--}{++few++}", 1))
 			if _, err := os.Stat(s.Path("Vault", "New.md")); err != nil {

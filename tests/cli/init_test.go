@@ -56,7 +56,7 @@ func TestInitAsks(t *testing.T) {
 	harness.RequireFUSE(t)
 	n := newNewcomer(t, "work/Notes", "home/Notes", "Other")
 	x := n.terminal(t, "init")
-	for _, shown := range []string{"vaults found:", "1  " + n.Path("Other"), "2  " + n.Path("home", "Notes"), "3  Notes-work=" + n.Path("work", "Notes"), "which ones (numbers, or the folder of another)? [all] "} {
+	for _, shown := range []string{"vaults found:", "1  " + n.Path("Other"), "2  " + n.Path("home", "Notes"), "3  Notes-work=" + n.Path("work", "Notes"), "which vaults (numbers, or the folder of another vault)? [all] "} {
 		x.Shows(t, shown)
 	}
 	x.Press(t, "nowhere\n")

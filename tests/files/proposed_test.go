@@ -117,7 +117,7 @@ func TestCanvasOnTheMount(t *testing.T) {
 	const node = `{"id":"a","type":"text","x":0,"y":0,"width":1,"height":1,"text":""}`
 	for text, why := range map[string]string{
 		"junk": "is not JSON",
-		`{"nodes":[` + node + `],"edges":[{"id":"e","fromNode":"a","toNode":"b"}]}`:                       `the node "b", which is not there`,
+		`{"nodes":[` + node + `],"edges":[{"id":"e","fromNode":"a","toNode":"b"}]}`:                       `the node "b", which does not exist`,
 		`{"nodes":[{"id":"a","type":"file","x":0,"y":0,"width":1,"height":1,"file":"../../etc/passwd"}]}`: "outside of the vault",
 	} {
 		harness.CheckErrno(t, harness.WriteAll(m.Path("b.canvas"), []byte(text)), unix.EINVAL)

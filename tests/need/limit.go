@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	MaxTime  = 100 * time.Millisecond // processor time
+	MaxTime  = 100 * time.Millisecond // maximum processor time of a call
 	MaxBytes = 64 << 20               // maximum size of the allocations
 )
 
 // Call runs fn on this goroutine, and fails the test if it takes more than [MaxTime], scaled, or [MaxBytes]. If the
 // system supports it, only this thread's processor time counts. The garbage collector may charge the call for the
-// garbage of others, so only three slow calls in a row fail.
+// garbage of others, so Call repeats a slow fn, and fails only after three slow runs.
 func Call(t testing.TB, input []byte, fn func()) {
 	t.Helper()
 	runtime.LockOSThread()

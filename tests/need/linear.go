@@ -45,9 +45,9 @@ const (
 	attempts   = 10
 )
 
-// Linear fails the test if the time of fn grows faster than its input. fn must work on this goroutine. input creates
-// inputs of the size n and of four times that size. Linear takes the minimum of several measurements of this thread's
-// processor time.
+// Linear fails the test if the time of fn grows much faster than its input. fn must work on this goroutine. input
+// creates inputs of the size n and of four times that size. Linear takes the minimum of several measurements of this
+// thread's processor time.
 func Linear(t testing.TB, name string, n int, input func(n int) string, fn func(text string)) {
 	t.Helper()
 	runtime.LockOSThread()

@@ -2,8 +2,8 @@
 // limits the time and memory of calls on hostile input ([Call], [Linear]), and scales all time limits for a busy
 // machine ([Scaled]).
 //
-// RELAYFS_TESTS=all, which make test sets, runs all tests. Otherwise only the tests run that need only Go. If
-// CI=true is also set, a test fails instead of skipping.
+// RELAYFS_TESTS=all, which make test sets, runs all tests. With CI=true as well, a test whose requirement is missing
+// fails instead of skipping. Without RELAYFS_TESTS=all, tests that take long or need more than Go are skipped.
 package need
 
 import (

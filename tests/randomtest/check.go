@@ -19,9 +19,10 @@ const slow = time.Minute
 
 func Soaks() bool { return os.Getenv("RELAYFS_SOAK") != "" }
 
-// Check runs property once for each of rounds seeds, and fails t at the first failure. The testing.TB of property
-// belongs to the round: Fatal and Skip end the round, and Cleanup functions run at its end. All randomness of a round
-// must come from r, which must not be used concurrently.
+// Check runs property once for each of rounds seeds, and fails t at the first failure. Environment variables can change
+// the number of rounds (see the package comment). The testing.TB of property belongs to the round: Fatal and Skip end
+// the round, and Cleanup functions run at its end. All randomness of a round must come from r, which must not be used
+// concurrently.
 func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) {
 	t.Helper()
 	if path := os.Getenv("RELAYFS_CASE"); path != "" {
@@ -85,8 +86,8 @@ func env[T any](t testing.TB, name string, value *T, parse func(string) (T, erro
 	*value = v
 }
 
-// report fails t for a round. It prints the command to repeat the round and the smallest case that fails in the same
-// way.
+// report fails t for a round. It prints the command to repeat the round, and the smallest case found that fails in the
+// same way.
 func report(t *testing.T, seed uint64, limit time.Duration, draws []uint64, first *round, property func(testing.TB, *rand.Rand)) {
 	t.Helper()
 	again := fmt.Sprintf("RELAYFS_SEED=%d RELAYFS_ROUNDS=1 go test -count=1 -run '%s' %s", seed, pattern(t.Name()), here)

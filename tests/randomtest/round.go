@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// round is the testing.TB of one run of a property. Other methods are those of the test.
+// round is the testing.TB of one run of a property. It inherits the other methods of the test.
 type round struct {
 	testing.TB
 	ctx    context.Context

@@ -42,7 +42,7 @@ func (s *source) Uint64() uint64 {
 }
 
 // shrink returns the shortest and lowest draws that it finds within limit and that fail at the same place as the first
-// round. It also returns the round of these draws, or nil if even the original draws pass.
+// round. It also returns the round of these draws, or nil if even the original draws do not fail there again.
 func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, property func(testing.TB, *rand.Rand)) ([]uint64, *round) {
 	t.Helper()
 	best := append([]uint64(nil), draws...)
@@ -95,7 +95,7 @@ func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, pro
 	return best, last
 }
 
-// lowerOne lowers one draw. IntN(n) uses its upper half, or its lower bits if n is a power of two.
+// lowerOne lowers one draw. IntN(n) uses the upper half of a draw, or the lower bits if n is a power of two.
 func lowerOne(best *[]uint64, i int, fails func([]uint64) bool) (better bool) {
 	for _, shift := range []uint{32, 0} {
 		for step := uint64(1) << 31; step > 0; step /= 2 {

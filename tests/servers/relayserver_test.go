@@ -231,7 +231,7 @@ func TestRelayServerTokens(t *testing.T) {
 		},
 		"prefix token": {
 			alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay, Permission: token.Full}, code: 0,
-			doctor: []string{"warn  server of Team", "takes the token", "was not looked up"},
+			doctor: []string{"warn  server of Team", "accepts the token", "was not looked up"},
 		},
 		"prefix token for reading": {alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay}, code: 0, doctor: []string{"allows this token only to read"}},
 		"server token of a key of 30 bytes": {

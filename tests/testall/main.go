@@ -116,7 +116,7 @@ func (a *all) run(packages []string) {
 	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*runtime.GOMAXPROCS(0))) })
-	// Waits for servers and FUSE.
+	// These tests wait for servers and FUSE.
 	group.Go(func() { a.goTest("waiting", waiting, crowd, "-skip", timed, "-race", "-parallel", "4") })
 	group.Go(func() { a.goTest("raced", raced, crowd, "-skip", timed, "-p", some, "-race") })
 	group.Go(func() { a.goTest("plain", plain, crowd, "-skip", timed, "-p", some) })

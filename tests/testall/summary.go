@@ -11,7 +11,8 @@ import (
 
 type testID struct{ Package, Test string }
 
-// summary collects results. It counts only tests without subtests, and parents of subtests that fail themselves.
+// summary collects results. It counts only tests without subtests, and tests that fail although none of their subtests
+// fails.
 type summary struct {
 	out     io.Writer
 	output  map[testID][]string // output lines of running tests
@@ -105,7 +106,8 @@ func (s *summary) hasFailure(pkg string) bool {
 	return false
 }
 
-// again returns a pattern for -run by package, which matches the failed tests that may be repeated.
+// again returns a pattern for -run for each package with failed tests that may be repeated. The pattern matches these
+// tests.
 func (s *summary) again() map[string]string {
 	tests := make(map[string][]string)
 	for _, id := range s.order {
@@ -130,7 +132,8 @@ func skipReason(lines []string) string {
 	return "no reason given"
 }
 
-// count returns the numbers of passed and failed tests without subtests. A package that died counts as one failure.
+// count returns the number of passed tests without subtests, and the number of failed tests without failed subtests. A
+// package that died counts as one failure.
 func (s *summary) count() (passed, failed int) {
 	framed := make(map[testID]bool) // tests that have a subtest
 	broken := make(map[testID]bool) // tests with a failure below them
@@ -167,7 +170,7 @@ func (s *summary) slowest() {
 	}
 }
 
-// finish prints the end of the report, and reports whether all tests passed.
+// finish prints the end of the report, and reports whether nothing failed and at least one test passed.
 func (s *summary) finish() bool {
 	passed, failed := s.count()
 	for _, line := range s.skipped {

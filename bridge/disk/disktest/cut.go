@@ -60,7 +60,7 @@ func (c change) fits() bool {
 	return !slices.ContainsFunc(c.links, func(l link) bool { return l.dir.synced.names[l.name] != l.was })
 }
 
-// syncNames makes the changes in a folder durable, and all earlier changes of the same names. The caller holds mu.
+// syncNames makes the changes in a folder durable, and the earlier changes on which they depend. The caller holds mu.
 func (v *volume) syncNames(dir *inode) {
 	type name struct {
 		dir  *inode
@@ -114,8 +114,8 @@ func (d *Disk) Killed() *Disk {
 	return d.copy()
 }
 
-// PowerCuts yields distinct states that a power cut could leave now: all of them, or a fixed selection of limit states.
-// All changes in the yielded states are durable.
+// PowerCuts yields at most limit distinct states that a power cut could leave now. The selection is the same in each
+// run. All changes in the yielded states are durable.
 func (d *Disk) PowerCuts(limit int) iter.Seq[*Disk] {
 	return d.SomePowerCuts(limit, rand.New(rand.NewPCG(1, uint64(len(d.Calls())))))
 }
@@ -143,7 +143,8 @@ func (d *Disk) SomePowerCuts(limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	}
 }
 
-// namesLeft lists the possible sets of changes that survive in the journals of all volumes.
+// namesLeft lists at most limit possible outcomes of a power cut; rng selects them if there are more. An outcome states
+// for each volume whether each change in its journal survives.
 func (d *Disk) namesLeft(limit int, rng *rand.Rand) [][][]bool {
 	all := [][][]bool{nil}
 	for _, v := range d.volumes {
@@ -228,7 +229,7 @@ type remainder struct {
 	attr attributes
 }
 
-// contentsLeft yields the states in which the chosen changes of names survive.
+// contentsLeft yields at most limit states in which the chosen changes of names survive.
 func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		with := d.copy()
@@ -329,8 +330,8 @@ func (n *inode) walkSynced(fn func(name string, n *inode)) {
 	}
 }
 
-// left lists the possible remainders of a file, from none of the unsynced changes to all of them. old is set if the
-// file keeps its old attributes. The caller holds mu.
+// left lists possible remainders of a file, from none of the unsynced changes to all of them. old is set if the file
+// keeps its old attributes. The caller holds mu.
 func (n *inode) left(old bool) (left []remainder) {
 	later, last := n.synced.attr, n.attr // attributes if bytes are missing, and if no bytes are missing
 	switch {
@@ -365,7 +366,7 @@ func (n *inode) left(old bool) (left []remainder) {
 			add(data, later)
 		}
 	}
-	add(edit{at: int64(len(n.data))}.apply(cut), later) // zeros
+	add(edit{at: int64(len(n.data))}.apply(cut), later) // zeros instead of the missing bytes
 	add(holed, later)
 	add(n.data, last)
 	return left

@@ -231,7 +231,7 @@ func (f *dir) remove(op, name string, may func(*inode) error) error {
 	return err
 }
 
-// both looks up two names, with the checks common to all calls with two names.
+// both logs a call with two names and looks them up, with the checks common to all such calls.
 func (f *dir) both(op, name string, to disk.Dir, newName string) (t *dir, n, there *inode, unlock func(), err error) {
 	t = to.(*dir)
 	f.d.mu.Lock()

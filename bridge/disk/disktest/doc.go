@@ -16,8 +16,8 @@
 // # After a power cut
 //
 // Bytes: each write and truncation of a file since its last sync may be missing. A cut leaves a prefix of these
-// changes, or all except the first, because the kernel writes pages in no particular order. The last change that
-// survives may be half complete. A file that has grown may have zeros instead of the new bytes.
+// changes, or all except the first, because the kernel writes pages in no particular order. The last change may be half
+// complete. A file that has grown may have zeros instead of the new bytes.
 //
 // Names on a volume that makes changes of names durable in order (Volume.OrdersNames): changes of names, modes, owners
 // and times reach the disk in the order of the calls, each atomically, as in the journal of ext4. A cut leaves a prefix
@@ -27,9 +27,9 @@
 // with delayed allocation a rename can be on the disk before the bytes. The machine does not model that ext4 flushes a
 // file on rename(2), and on close(2) after a truncation.
 //
-// Names on other volumes: each unsynced change may be lost or kept, if no later change affects its names. The sync of a
-// folder makes the changes in it durable, with the changes on which they depend. The sync of a file makes no name
-// durable.
+// Names on other volumes: each unsynced change may be lost. It may be kept if its names then refer to the same files as
+// before the change. The sync of a folder makes the changes in it durable, with the changes on which they depend. The
+// sync of a file makes no name durable.
 //
 // A datasync makes only bytes durable. After a failed sync the bytes stay uncertain even if a later sync succeeds: the
 // kernel no longer considers them dirty.

@@ -52,7 +52,7 @@ type inode struct {
 
 type edit struct {
 	at   int64
-	data []byte // nil for a truncation or extension to at
+	data []byte // nil for a truncation or extension to the length at
 }
 
 func (e edit) apply(data []byte) []byte {
@@ -153,7 +153,7 @@ func (n *inode) findPath(file *inode) (string, bool) {
 	return "", false
 }
 
-// isBelow reports whether n is up or a descendant of up. The caller holds mu.
+// isBelow reports whether n is the given inode or below it. The caller holds mu.
 func (n *inode) isBelow(up *inode) bool {
 	for ; n != nil; n = n.parent {
 		if n == up {

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// ErrKilled is the error of every call of a killed process.
+// ErrKilled is the error of the calls of a killed process that would change something.
 var ErrKilled = errors.New("the process has been killed")
 
 type Volume struct {
@@ -30,7 +30,7 @@ type Call struct {
 	N     int    // number of the call, from 1
 	Op    string // the method, in lower case; "create" and "empty" for Open
 	Path  string
-	Other string // target of a rename
+	Other string // the second name of a call with two names, or the time of "set times"
 }
 
 func (c Call) String() string {

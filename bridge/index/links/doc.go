@@ -5,7 +5,7 @@
 // definition [label]: Note.md. Its linkpath ([Link.Target]) is the name without the subpath ("#Heading", "#^block").
 // [Extract] finds the links of one text; an [Index] has the links of all notes and resolves linkpaths to paths. After a
 // rename [Index.Retarget] gives the new linkpath of a link; [RetargetCanvas] rewrites the paths in a canvas.
-// [NameWarning] describes names that Obsidian or links cannot have.
+// [NameWarning] describes problems of names that Obsidian does not allow or that links cannot contain.
 //
 // # Resolution
 //

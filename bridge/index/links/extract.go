@@ -90,7 +90,7 @@ func (s *scanner) line(off, end int) {
 		s.flush(off, end)
 		s.fence, s.fenceLen, s.fenceQuot = l.content[0], n, l.quoted
 		return
-	case l.item || l.content[0] == '#' || l.content[0] == '|': // no construct continues into it
+	case l.item || l.content[0] == '#' || l.content[0] == '|': // no construct continues into this line
 		s.flush(off, off)
 	}
 	s.list = l.item || s.list && (l.indent > 0 || !s.blank)
@@ -101,7 +101,7 @@ func (s *scanner) line(off, end int) {
 		s.paragraph = false
 		return
 	}
-	s.paragraph = l.content[0] != '#' && strings.Trim(l.content, "-*_= \t") != "" // not a heading or a line across
+	s.paragraph = l.content[0] != '#' && strings.Trim(l.content, "-*_= \t") != "" // not a heading or a thematic break
 }
 
 // fenced handles a line after the line that opened a fence. It returns false if the block quote around the fence has

@@ -53,7 +53,8 @@ func (x *Index) Set(path string, links []Link) {
 	x.mention(f)
 }
 
-// AddFile adds a file without links: an attachment, or a note that was not read yet.
+// AddFile adds a file without links: an attachment, or a note that was not read yet. It changes nothing if the file is
+// already there.
 func (x *Index) AddFile(path string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

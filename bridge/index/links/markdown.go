@@ -41,8 +41,8 @@ func (in *inline) close(i int) int {
 }
 
 type destination struct {
-	off, len int // without "<" and ">"
-	end      int // after the ')', or the title of a definition
+	off, len int // range of the destination without "<" and ">"
+	end      int // offset after the ')', or after the title of a definition
 }
 
 func parseDestination(text string, off int) (destination, bool) {
@@ -75,7 +75,7 @@ func destinationAndTitle(text string, off int) (d destination, ok bool) {
 }
 
 // definition adds the link of the reference definition on one line at text[off:end] (CommonMark 0.31, "link reference
-// definition"). It reports whether there is one. A footnote is none.
+// definition"). It reports whether there is a definition. A footnote is not a definition.
 func (s *scanner) definition(off, end int) bool {
 	text := s.text[:end]
 	if !strings.HasPrefix(text[off:], "[") || strings.HasPrefix(text[off:], "[^") {
@@ -102,8 +102,8 @@ func (s *scanner) definition(off, end int) bool {
 	return true
 }
 
-// bareDestination returns the length of the destination at the start of s. The destination ends before white space or
-// an unmatched ')'.
+// bareDestination returns the length of the destination at the start of s. The destination ends before white space, a
+// control character, an unmatched ')' or a '(' that is nested too deeply.
 func bareDestination(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -152,8 +152,8 @@ func skipSpace(text string, off int) int {
 	return off
 }
 
-// link returns the Link whose '[' is open and whose ']' is at the offset bracket. ok is false if the link leaves the
-// workspace or has no target.
+// link returns the Link between the given opening bracket and the ']' at the offset bracket. ok is false if the link
+// leaves the workspace or has no target.
 func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	raw := text[d.off : d.off+d.len]
 	if urlStart.MatchString(raw) {

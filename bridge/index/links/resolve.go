@@ -19,7 +19,8 @@ func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
 }
 
 // Forward returns the link targets of the note at path, in order of appearance and without duplicates. resolved has the
-// paths of notes and files, unresolved the linkpaths that resolve to no file.
+// paths of notes and files, unresolved the linkpaths that resolve to no file or to a file for which isShown returns
+// false.
 func (x *Index) Forward(path string, isShown func(string) bool) (resolved, unresolved []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Retarget returns a new linkpath for l that resolves to the file at want. written is the present spelling of the
-// linkpath in the note at from. Retarget keeps the link's style: a bare name stays bare if that is enough, a path
-// becomes the path from the vault's root, and a relative path stays relative. It keeps ".md" and percent escapes. It
-// returns false if no linkpath of that style resolves to want.
+// Retarget returns a new linkpath for the link l that resolves to the file at want. l is a link in the note whose path
+// is from. written is the present spelling of its linkpath. Retarget keeps the link's style: a bare name stays bare if
+// that is enough, a path becomes the path from the vault's root, and a relative path stays relative. It keeps ".md" and
+// percent escapes. It returns false if no linkpath of that style resolves to want.
 func (x *Index) Retarget(from string, l Link, written, want string) (string, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -26,7 +26,7 @@ func (x *Index) Retarget(from string, l Link, written, want string) (string, boo
 	return "", false
 }
 
-// candidates returns linkpaths to want from the note at from, in the style of target, best first.
+// candidates returns linkpaths from a note to the file at want, in the style of the linkpath target, best first.
 func candidates(from, target, want string) []string {
 	_, rel, _ := strings.Cut(want, "/")
 	switch {
@@ -55,7 +55,7 @@ func (l *Link) write(target, written string) (string, bool) {
 	if l.Kind == Wikilink || l.Kind == Embed {
 		return target, !strings.ContainsAny(target, "#^|[]") && strings.TrimSpace(target) == target
 	}
-	if strings.ContainsAny(written, " <>") { // in angle brackets
+	if strings.ContainsAny(written, " <>") { // the linkpath is in angle brackets
 		return target, !strings.ContainsAny(target, "#<>\\%")
 	}
 	return strings.NewReplacer(

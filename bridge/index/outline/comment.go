@@ -94,7 +94,7 @@ func lineOf(note string, body int, lines ...string) int {
 	return len(note)
 }
 
-// end returns the end of the user's text between from and to. The text ends before multi-line comments and the blank
+// end returns the end of the user's text between two offsets. The text ends before multi-line comments and the blank
 // lines around them, and before the data of a drawing or the archive of a board.
 func (f form) end(note string, from, to int) int {
 	if from < f.data {

@@ -231,9 +231,9 @@ func lineEnd(note string, off int) int {
 
 // Append returns the place for content at the end of a section, or of the note if at is nil, and the text to insert
 // there. Content that continues a list gets the list's own bullets, and no blank line unless the list's items have
-// blank lines between them. Content after a heading gets a blank line if most of the note's headings have one. Lines
-// that continue a list, a table or a quote go before an ID of that block. Text goes before multi-line comments at the
-// end, and before the data of a drawing. In a lane of a Kanban board, text becomes a card.
+// blank lines between them. Content directly after a heading gets a blank line, unless most of the note's headings have
+// none. Lines that continue a list, a table or a quote go before an ID of that block. Text goes before multi-line
+// comments at the end, and before the data of a drawing. In a lane of a Kanban board, text becomes a card.
 func Append(note string, at *Section, content string) (off int, insert string) {
 	_, from, _ := frontmatter.Split(note)
 	to := len(note)
@@ -279,7 +279,7 @@ func Append(note string, at *Section, content string) (off int, insert string) {
 }
 
 // join returns the separator between the lines of a text and appended lines. It also changes the bullets of the
-// appended lines to those of the text.
+// appended lines to the bullets of the text.
 func join(before, lines []string, nl string, tight func() bool) string {
 	gap := nl + nl
 	switch last := before[len(before)-1]; {

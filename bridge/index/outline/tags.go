@@ -178,7 +178,8 @@ func CheckTag(tag string) (bare string, ok bool) {
 	return bare, ok
 }
 
-// Renamed returns the new name of the tag from, or of a tag nested in it. ok is false for other tags.
+// Renamed returns the name of a tag after a rename, which also renames the nested tags. ok is false if the rename does
+// not change the tag.
 func Renamed(tag, from, to string) (renamed string, ok bool) {
 	rest, ok := cutFold(tag, from)
 	if !ok || rest != "" && rest[0] != '/' {
@@ -201,8 +202,8 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 
 func SameTag(a, b string) bool { return fold(a) == fold(b) }
 
-// RetagProperties replaces the tags of properties with those that fn returns. If fn returns false, the tag stays. If fn
-// returns "", the tag is removed. RetagProperties removes duplicates that result. changed is the number of changed
+// RetagProperties replaces the tags in properties with the tags that fn returns. If fn returns false, the tag stays. If
+// fn returns "", the tag is removed. RetagProperties removes duplicates that result. changed is the number of changed
 // tags.
 func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, ok bool)) (out frontmatter.Properties, changed int) {
 	seen, made := make(map[string]bool), make(map[string]bool)

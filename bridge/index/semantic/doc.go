@@ -8,12 +8,12 @@
 //
 // # Embedders
 //
-// By default the vector of an English passage is the sum of the vectors of its words' general meanings. Notes in other
-// languages have no vectors; only their words are searched. With an [Endpoint], a server with the OpenAI-compatible API
-// provides vectors for all notes.
+// By default the vector of an English passage is the sum of the vectors of its words. Notes in other languages have no
+// vectors; only their words are searched. With an [Endpoint], a server with the OpenAI-compatible API provides vectors
+// for all notes.
 //
-// A file in Dir stores the vectors by the hash of their passage. So each passage is embedded only once, even after a
-// restart.
+// A file in Dir stores the vectors by the hash of a passage together with its note's name. So a passage is not embedded
+// again after a restart.
 //
 // An Index is safe for concurrent use. A search first embeds the changed notes. The first search embeds every note and
 // reports its progress to model.WithProgress. Errors of an endpoint wrap [ErrEndpoint].

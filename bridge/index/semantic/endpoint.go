@@ -38,9 +38,9 @@ type Endpoint struct {
 	Model string
 	Key   string // bearer token; "" sends none
 	// Timeout is the maximum time of one request; 0 means one minute. Wait is the pause before the second attempt; 0
-	// means half a second. The pause doubles with each further attempt.
+	// means half a second. The pause doubles with each further attempt, up to half a minute.
 	Timeout, Wait time.Duration
-	Logger        *slog.Logger // nil discards
+	Logger        *slog.Logger // nil discards the messages
 }
 
 func (e *Endpoint) Check() error {

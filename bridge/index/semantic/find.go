@@ -31,7 +31,7 @@ type Found struct {
 	Version    *model.Version
 	Text       string  // text of Version, converted to UTF-8
 	Start, End int     // the best part of Text
-	Score      float64 // greater than 0 and at most 1; never greater than that of the previous note
+	Score      float64 // greater than 0 and at most 1; never greater than the score of the previous note
 }
 
 // Title returns the first heading of the note if it has level 1 and differs from the note's name, and otherwise "".
@@ -59,9 +59,9 @@ type Answer struct {
 	Meaning error
 }
 
-// The rankings of the two searches are fused by the reciprocals of their ranks (Cormack, Clarke and Buettcher, 2009).
-// In the search by words, the weight of a note is multiplied by the share of the query that the note's words cover. So
-// this search counts much for a name, and little for a paraphrase.
+// The rankings of the two searches are fused by the reciprocals of the notes' ranks (Cormack, Clarke and Buettcher,
+// 2009). In the search by words, the weight of a note is multiplied by the share of the query that the note's words
+// cover. So this search counts much for a name, and little for a paraphrase.
 const (
 	pool          = 100 // number of notes that each search contributes
 	rankOffset    = 10
@@ -69,8 +69,8 @@ const (
 	meaningWeight = 1.0
 )
 
-// Find ranks the notes of ws, the workspace or a part of it, by words and meaning. It returns the results that follow
-// the place after, at most limit of them. Without vectors it ranks by words alone.
+// Find ranks the notes of ws, the workspace or a part of it, by words and meaning. It returns at most limit results,
+// starting after the given place. Without vectors it ranks by words alone.
 func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after Place, limit int) (Answer, error) {
 	notes, err := x.chosen(ctx, ws, q)
 	if err != nil {
@@ -239,8 +239,8 @@ type piece struct {
 	weight     float32
 }
 
-// similarity returns a function for the similarity of a text of c to v. It returns nil if the search by meaning did not
-// find c, or if the function would need a request to a server.
+// similarity returns a function that computes the similarity of a text in c's note to the vector v. It returns nil if
+// the search by meaning did not find c, or if the function would need a request to a server.
 func (x *Index) similarity(c *candidate, v []float32) func(text string) float32 {
 	if !c.near || x.o.Embedder != nil {
 		return nil
@@ -346,7 +346,7 @@ func startOfPassage(text string, passage int) int {
 	return body
 }
 
-// piecesOf cuts a text into lines. It cuts long lines at white space or after a full stop.
+// piecesOf cuts a text into lines. It cuts long lines at white space or after a CJK full stop if possible.
 func piecesOf(text string) []piece {
 	var list []piece
 	at := 0

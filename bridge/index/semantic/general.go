@@ -21,7 +21,7 @@ func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 }
 
 // embedEnglish returns the vector of a text, the number of its words with a vector, and the number of all its words.
-// Both numbers leave out stop words.
+// Both numbers leave out stop words and single letters.
 func embedEnglish(text string) (v []float32, known, all int) {
 	v = make([]float32, englishDims)
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Embedder Embedder     // nil uses the vectors of English words; notes in other languages then have no vectors
 	Dir      owner.Folder // folder that stores the vectors; "" stores none
-	Logger   *slog.Logger // nil discards
+	Logger   *slog.Logger // nil discards the messages
 }
 
 type Index struct {
@@ -34,7 +34,7 @@ type Index struct {
 	words   *lexical.Index
 
 	mu      sync.RWMutex // guards the fields below
-	vectors *vectors     // by the hash of a passage together with its note's name
+	vectors *vectors     // vectors by the hash of a passage together with its note's name
 	notes   map[model.Path]*indexed
 	sorted  []*indexed // indexed notes, sorted by path
 	dirty   bool       // there are changes that Dir does not have
@@ -52,7 +52,8 @@ func sumOf(text string) sum {
 	return sum(h[:len(sum{})])
 }
 
-// New returns an index over ws with the vectors stored in o.Dir. The first search embeds the other notes.
+// New returns an index over ws with the vectors stored in o.Dir. The first search embeds the notes that have no stored
+// vectors.
 func New(ws *bridge.Workspace, o Options) *Index {
 	x := &Index{ws: ws, o: o, log: o.Logger, embedder: o.Embedder, words: lexical.New(), vectors: new(vectors), notes: make(map[model.Path]*indexed)}
 	if x.log == nil {

@@ -61,8 +61,8 @@ func (x *Index) Save() error {
 	return x.o.Dir.Replace(fileName, b.Bytes())
 }
 
-// snapshot returns the data to save, or nil if the file is current. It omits vectors of passages that no longer occur
-// in any note.
+// snapshot returns the data to save, or nil if there is nothing to save. It omits vectors of passages that no longer
+// occur in any note.
 func (x *Index) snapshot() *indexFile {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -14,7 +14,8 @@ const (
 	maxPassage  = 3000
 )
 
-// passages cuts the body of a note into passages: at blank lines, and at headings if the text before is long enough.
+// passages cuts the body of a note into passages, between paragraphs if possible. A heading begins a new passage if the
+// text before it is long enough.
 func passages(note string) []string {
 	_, body, _ := frontmatter.Split(note)
 	var list []string
@@ -43,7 +44,7 @@ func paragraphEnd(text string, at int) int {
 	return at
 }
 
-// appendPassage adds a passage. It cuts the passage at white space if it is too long.
+// appendPassage adds a passage. It cuts a passage that is too long, at white space if possible.
 func appendPassage(list []string, text string) []string {
 	for len(text) > maxPassage {
 		cut := strings.LastIndexAny(text[:maxPassage], " \t\n")

@@ -12,7 +12,7 @@ type vectors struct {
 	numbers []byte // int8s; dims of them for each passage
 	step    []float32
 	sums    []sum         // hash of the passage, for each row
-	rows    map[sum]int32 // row by hash; nil until a vector is added or looked up
+	rows    map[sum]int32 // row by hash; nil until the next lookup
 }
 
 func (vs *vectors) rowOf(s sum) (row int32, ok bool) {
@@ -56,7 +56,7 @@ func (vs *vectors) add(s sum, row []byte, step float32) {
 
 func (vs *vectors) row(i int32) []byte { return vs.numbers[int(i)*vs.dims:][:vs.dims] }
 
-// only returns the vectors with the used rows. places has the new row for each old one.
+// only returns the vectors with the used rows. places maps each old row to its new row.
 func (vs *vectors) only(used []int32) (kept *vectors, places map[int32]int32) {
 	kept, places = new(vectors), make(map[int32]int32, len(used))
 	kept.dims = vs.dims
@@ -69,8 +69,8 @@ func (vs *vectors) only(used []int32) (kept *vectors, places map[int32]int32) {
 	return kept, places
 }
 
-// scorer returns a function for the similarity of rows to v. The similarity is at most 1. It is 0 for all rows if v is
-// from another model.
+// scorer returns a function for the similarity of rows to v. The similarity is at most 1. It is 0 for all rows if v has
+// another length than the vectors.
 func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	if len(v) != vs.dims {
 		return func(int32) float64 { return 0 }
@@ -81,7 +81,8 @@ func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	}
 }
 
-// inSteps returns the numbers of v as int8s in units of step. The largest number is 127 steps.
+// inSteps returns the numbers of v as int8s in units of step. The number with the largest absolute value is 127 or -127
+// steps.
 func inSteps(v []float32) (row []byte, step float32) {
 	row = make([]byte, len(v))
 	for _, x := range v {

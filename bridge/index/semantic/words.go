@@ -46,8 +46,8 @@ func (x *Index) updateWords(ctx context.Context, notes []*index.NoteInfo) error 
 	return nil
 }
 
-// changesOf compares two lists that are sorted by path. changed has the notes in now that are new or in another state.
-// lost has the paths that only before has.
+// changesOf compares two lists that are sorted by path. changed has the notes of now that are new or in another state.
+// lost has the paths that are only in before.
 func changesOf(before, now []*index.NoteInfo) (changed []*index.NoteInfo, lost []string) {
 	for _, n := range now {
 		for len(before) > 0 && before[0] != n && before[0].Path < n.Path {

@@ -1,6 +1,6 @@
-// Package facts stores the attribution of a note's suggestions in the note's document, in the root map [Name]. The
-// other mounts of its server read it there. Each change by a program and each decision is an entry: its record without
-// the data that only an undo needs. Other Yjs clients preserve roots that they do not use.
+// Package facts stores the attribution of a note's suggestions in the note's document, in the root map [Name]. Other
+// mounts of the shared folder read it there. The suggestions of programs and the decisions are entries: their records
+// without the data that only this machine needs. Other Yjs clients preserve roots that they do not use.
 //
 // An entry is written once. Its number is the number of units that the document had before. Each entry adds a unit to
 // the document. So the number is greater than the numbers of all entries that the writer of the entry had read, and no

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// maxText is the maximum length in bytes of an entry's quoted texts, maxName that of its names.
+// maxText is the maximum length in bytes of each quoted text in an entry. maxName is the maximum length of each name.
 const (
 	maxText = 1 << 10
 	maxName = 256

@@ -18,7 +18,7 @@ type Facts struct {
 	outOfOrder []ycrdt.Setter          // setters of entries whose numbers are still too high
 	size       int                     // total bytes of the values
 	runs       int
-	all        []*entry // in the order of their numbers
+	all        []*entry // entries in the order of their numbers
 	// ownKeys has the first units of the records in this machine's store. The records have more data than their
 	// entries.
 	ownKeys map[[2]uint64]bool
@@ -93,7 +93,7 @@ func (f *Facts) Read(doc *ycrdt.Doc) (added []model.Record, inOrder bool) {
 	return added, inOrder
 }
 
-// units returns how many units the document has had, of all clients.
+// units returns the number of units that the document has had, of all clients.
 func units(doc *ycrdt.Doc) (n uint64) {
 	for _, clock := range doc.StateVector() {
 		n += clock
@@ -101,8 +101,8 @@ func units(doc *ycrdt.Doc) (n uint64) {
 	return n
 }
 
-// number sets UndoesSeq of each undo to the sequence number of the record that it undoes. It finds that record in
-// an earlier entry.
+// number sets UndoesSeq of each undo to the sequence number of the record that it undoes, or to 0 if no earlier entry
+// has that record.
 func (f *Facts) number(fresh []*entry, inOrder bool) {
 	if !inOrder || f.decided == nil {
 		f.decided, fresh = make(map[[2]string]uint64), f.all

@@ -42,7 +42,7 @@ func ParseService(api, auth string) (Service, error) {
 	return s, nil
 }
 
-// secure reports whether u has the scheme tls, or the scheme plain on this machine.
+// secure reports whether u has the scheme tls, or has the scheme plain and a host name of this machine.
 func secure(u *url.URL, tls, plain string) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Scheme == tls || u.Scheme == plain && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
@@ -50,9 +50,9 @@ func secure(u *url.URL, tls, plain string) bool {
 
 type Login struct {
 	Service
-	User  string    `json:"user"`  // display name: e-mail address or name
+	User  string    `json:"user"`  // display name: e-mail address, name or ID
 	Token string    `json:"token"` // the user's secret, a JWT
-	Since time.Time `json:"since"` // when the token was issued
+	Since time.Time `json:"since"` // time when the token was issued
 }
 
 func (l Login) ended(now time.Time) bool {
@@ -90,7 +90,7 @@ type Client struct {
 	tokenSem chan struct{} // semaphore for token requests
 
 	mu        sync.Mutex // guards the fields below
-	refreshed time.Time  // time of the last attempt
+	refreshed time.Time  // time of the last attempt to refresh the login
 }
 
 const (
@@ -121,8 +121,8 @@ var (
 	errRejected = errors.New("the service rejects the request")
 )
 
-// call sends a request with an optional JSON body, and decodes the answer. Its errors are the errors of package
-// transport, errRefused and errRejected.
+// call sends a request with an optional JSON body, and decodes the answer. Errors about the service wrap one of the
+// errors of package transport, errRefused or errRejected.
 func (c *Client) call(ctx context.Context, method, to, bearer string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -165,10 +165,10 @@ func unreachable(host string, err error) error {
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
-		err = u.Err // without the address, which the caller adds
+		err = u.Err // drops the address, which the caller adds
 	}
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err // without the name of the system call
+		err = call.Err // drops the name of the system call
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")

@@ -29,8 +29,8 @@ type provider struct {
 // beginning of provider.State.
 const exchangeID = 15
 
-// ErrProvider is the error for an unknown provider, or for an empty name if there are several providers. Its text lists
-// them.
+// ErrProvider is the error for an unknown provider, or for an empty name unless there is exactly one. Errors that wrap
+// it list the providers.
 var ErrProvider = errors.New("choose how to log in")
 
 // Login logs a user in. It calls show with an address to open in a browser, and waits until the login there is complete
@@ -143,12 +143,12 @@ func isToken(text string) bool {
 const (
 	// refreshAge is the age of a user's token at which it is refreshed.
 	refreshAge = 24 * time.Hour
-	// refreshPause is the time between refresh attempts.
+	// refreshPause is the minimum time between refresh attempts.
 	refreshPause = 10 * time.Minute
 )
 
-// login returns the stored login if it is for the API. It refreshes the login daily. If there is no valid login, the
-// error wraps transport.ErrLogin.
+// login returns the stored login if it is for the given API. If api is "", it returns any login. It refreshes the login
+// daily. If there is no valid login, the error wraps transport.ErrLogin.
 func (c *Client) login(ctx context.Context, api string) (Login, error) {
 	l, err := c.o.Logins.Load()
 	switch {
@@ -191,7 +191,7 @@ func loginRefused(l Login) error {
 	return fmt.Errorf("%w: %v of %s", transport.ErrLogin, errRefused, l.User)
 }
 
-// authorized sends a request with the login at the API. The URL of the request is the result of to.
+// authorized sends a request with the token of the login for the given API. to returns the URL of the request.
 func (c *Client) authorized(ctx context.Context, api, method string, to func(Service) string, body, answer any) error {
 	l, err := c.login(ctx, api)
 	if err != nil {

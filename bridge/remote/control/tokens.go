@@ -26,7 +26,7 @@ type Tokens struct {
 	tokens map[string]expiring
 }
 
-// expiring is a token as in the service's answers.
+// expiring is a token in the format of the service's answers.
 type expiring struct {
 	token.ClientToken
 	ExpiryTime int64 `json:"expiryTime"` // Unix milliseconds; 0 if unknown
@@ -36,7 +36,7 @@ func (k expiring) validAt(t time.Time) bool { return k.ExpiryTime == 0 || t.Unix
 
 var _ transport.Tokens = (*Tokens)(nil)
 
-// Tokens returns the tokens of the documents of a folder, given the name of its document.
+// Tokens returns the tokens for the documents of a folder. document is the name of the folder's document.
 func (c *Client) Tokens(api, document string) (*Tokens, error) {
 	relay, folder, ok := transport.SplitRelay(document)
 	if !ok {
@@ -45,7 +45,7 @@ func (c *Client) Tokens(api, document string) (*Tokens, error) {
 	return &Tokens{client: c, api: api, relay: relay, folder: folder, tokens: make(map[string]expiring)}, nil
 }
 
-// request is the body of a token request. Its IDs do not include the relay's ID.
+// request is the body of a token request. DocID does not have the relay's ID as a prefix.
 type request struct {
 	DocID         string `json:"docId"`
 	Relay         string `json:"relay"`
@@ -59,7 +59,8 @@ func (t *Tokens) about(name string) request {
 	return request{DocID: strings.TrimPrefix(name, t.relay+"-"), Relay: t.relay, Folder: t.folder}
 }
 
-// Document returns a token for a document. If a renewal fails, it returns the old token while that is valid.
+// Document returns a token for a document. If a renewal fails, it returns the old token if the old token is still
+// valid.
 func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, error) {
 	now := t.client.o.Now()
 	t.mu.Lock()

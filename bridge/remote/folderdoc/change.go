@@ -10,8 +10,8 @@ import (
 )
 
 // Create adds e, and missing entries for the folders above it, in one transaction. It fills in an empty ID or Type. If
-// the path has an entry of the same kind, Create completes and returns that entry, and the caller adopts its ID. If
-// there is an entry of another kind at the path or above it, the error is fs.ErrExist.
+// the path has an entry of the same type, Create completes and returns that entry, and the caller adopts its ID. If the
+// path has an entry of another type, or an entry above it is not a folder, the error is fs.ErrExist.
 func (f *Folder) Create(e Entry) (Entry, error) {
 	err := f.change("create", e.Path, func(tx *ycrdt.Txn) (err error) {
 		e, err = f.create(tx, f.view(tx), e)
@@ -20,8 +20,8 @@ func (f *Folder) Create(e Entry) (Entry, error) {
 	return e, err
 }
 
-// view is the content of a folder document in one state. all contains the entries and also the implicit folders of
-// their paths.
+// view is the content of a folder document in one state. all is entries with the implicit folders of their paths; see
+// addParents.
 type view struct{ entries, all map[string]Entry }
 
 func (f *Folder) view(tx *ycrdt.Txn) view {
@@ -71,7 +71,8 @@ func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64) error {
 }
 
 // Exchange gives the name p to the document id, and takes it from another document of the same kind. The other document
-// gets the name free, or no name if free is "". If free is taken, the error is fs.ErrExist.
+// is renamed to the path free, or loses its entry if free is "". If p has no entry, the error is fs.ErrNotExist; if the
+// path free is taken, fs.ErrExist.
 func (f *Folder) Exchange(p, id, free string) error {
 	return f.change("rename", p, func(tx *ycrdt.Txn) error {
 		e, ok := f.at(tx, p)
@@ -123,8 +124,8 @@ func (f *Folder) putParents(tx *ycrdt.Txn, v view, p string) error {
 }
 
 // Rename moves the entry at oldPath, with everything below it, in one transaction. IDs do not change. Errors:
-// fs.ErrNotExist if there is no such entry; fs.ErrExist if newPath is a folder, or another entry and replace is not
-// set; ErrPath if a folder would move into itself.
+// fs.ErrNotExist if there is no such entry; fs.ErrExist if newPath is a folder, is below a file, or is another entry
+// that must not be replaced; ErrPath if newPath is not valid or is below oldPath.
 func (f *Folder) Rename(oldPath, newPath string, replace bool) error {
 	if CheckPath(newPath) != nil || below(oldPath, newPath) {
 		return &fs.PathError{Op: "rename", Path: newPath, Err: ErrPath}
@@ -168,7 +169,8 @@ func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
 	return nil
 }
 
-// foreign reports whether p has an entry of a newer version of the format. Such an entry must not be overwritten.
+// foreign reports whether p has an entry that readMeta cannot read, such as an entry of a newer version of the format.
+// Such an entry must not be overwritten.
 func (f *Folder) foreign(tx *ycrdt.Txn, p string) bool {
 	v, there := f.metaAt(tx, key(p))
 	_, ok := readMeta(p, v)
@@ -220,8 +222,8 @@ func (f *Folder) Delete(p string) error {
 	})
 }
 
-// Inside returns the names directly below p ("" means the root), including entries of other types and versions of the
-// format, which List omits.
+// Inside returns the names directly below p ("" means the root). Unlike List, it includes entries of other versions of
+// the format.
 func (f *Folder) Inside(p string) []string {
 	names := make(map[string]bool)
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) {

@@ -63,8 +63,8 @@ func IsByAgent(doc *ycrdt.Doc) bool {
 }
 
 // Reclaim removes the clients registered for user from all other users, and reports whether there were any. It is
-// necessary because relay-server registers a new client for the user whose token the client uses, after the client has
-// registered itself, and readers use the last registration.
+// necessary because relay-server also registers each new client, for the user of the client's token. It does so after
+// the client has registered itself, and readers use the last registration.
 func Reclaim(doc *ycrdt.Doc, user string) (reclaimed bool) {
 	users := doc.Map("users")
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
@@ -139,10 +139,10 @@ func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	}
 }
 
-// Repair reconciles the properties whose values in the text and in the mirror differ, and reports whether there were
-// any. Such differences arise if two clients set one property concurrently: the text then contains a mixture of both
-// values, and the mirror one of them. Repair writes the mirror's values into the text. It also writes them to the
-// mirror again, because clients copy new mirror values to their text.
+// Repair reconciles those of the given properties whose values in the text and in the mirror differ, and reports
+// whether it has changed any. Such differences arise if two clients set one property concurrently: the text then
+// contains a mixture of both values, and the mirror one of them. Repair writes the mirror's values into the text. It
+// also writes them to the mirror again, because clients copy new mirror values to their text.
 func Repair(doc *ycrdt.Doc, keys []string) bool {
 	mirror, contents := doc.Map(propertiesName), doc.Text(ContentsName)
 	have := contents.String()

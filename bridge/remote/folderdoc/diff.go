@@ -12,19 +12,19 @@ const (
 	Created ChangeKind = iota
 	Removed
 	Renamed // applies to everything below it too
-	Changed // the attachment's bytes have changed
+	Changed // the hash or the type of the entry has changed
 )
 
 type Change struct {
 	Kind    ChangeKind
 	Path    string
-	OldPath string // for Renamed
+	OldPath string // old path; only set for Renamed
 	Entry   Entry  // the new entry; for Removed, the old entry
 }
 
 // Diff returns the steps from one listing to another, in an order in which each step is valid: a name is free before it
-// is used, and a folder is empty before it is removed. An entry counts as renamed if its ID is at another path. Diff
-// does not list entries that moved with their folder. Both listings are results of List, from before and after a
+// is used, and a folder is empty before it is removed. An entry usually counts as renamed if its ID is at another path.
+// Diff does not list entries that moved with their folder. Both listings are results of List, from before and after a
 // transaction.
 func Diff(before, after []Entry) []Change {
 	d := differ{at: make(map[string]*step), children: make(map[string]int)}
@@ -55,7 +55,7 @@ type step struct {
 }
 
 type differ struct {
-	at        map[string]*step // by current path
+	at        map[string]*step // the steps by the current paths of their entries
 	children  map[string]int   // number of names in each folder
 	pending   []*step
 	remaining []*step // steps still pending after this pass
@@ -134,7 +134,7 @@ func (d *differ) take(p string) {
 	d.children[parent(p)]--
 }
 
-// pass applies every possible step, and reports whether it applied any.
+// pass tries each pending step once, and reports whether it made progress.
 func (d *differ) pass() bool {
 	before := len(d.out)
 	d.remaining = nil

@@ -26,6 +26,6 @@
 // element is never written, and is ignored when read. The caller must follow one more rule: it writes an entry only
 // after its content was synchronized.
 //
-// All functions are safe for concurrent use; each change is one transaction. Errors are *fs.PathError with ErrPath,
-// ErrNotEmpty or a sentinel of io/fs.
+// All functions are safe for concurrent use. Each change by a Folder is one transaction. The errors of its methods are
+// *fs.PathError with ErrPath, ErrNotEmpty or a sentinel of io/fs.
 package folderdoc

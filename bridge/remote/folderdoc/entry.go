@@ -121,7 +121,7 @@ func parent(p string) string { return p[:max(strings.LastIndexByte(p, '/'), 0)] 
 
 func below(dir, p string) bool { return strings.HasPrefix(p, dir+"/") }
 
-// readMeta parses a value of filemeta_v0. ok is false if the value has another version of the format.
+// readMeta parses a value of filemeta_v0. ok is false if the value has another version of the format, or no ID or type.
 func readMeta(p string, value any) (e Entry, ok bool) {
 	m, _ := value.(map[string]any)
 	e = Entry{Path: p}

@@ -3,7 +3,7 @@
 //
 // [New] starts a [Server], which keeps everything in memory and ends with the test. With the methods of the Server a
 // test does what an operator, other clients or a full disk would do: it changes keys, restarts the server, writes or
-// truncates documents. [Server.Loads] reports what caused each document to be loaded.
+// truncates documents. [Server.Loads] reports the cause of each load of a document.
 //
 // Everything is safe for concurrent use. One lock guards all documents.
 package relaytest

@@ -27,11 +27,11 @@ type document struct {
 	torn    bool              // the store has only part of the document
 	index   map[string][]byte // for a channel: snapshots of its documents
 
-	// The fields below are only set while the document is loaded.
+	// The fields below are only valid while the document is loaded.
 	loaded  bool
 	channel string
 	user    string    // user of the token that caused the document to be loaded
-	used    time.Time // when the last request or websocket ended
+	used    time.Time // time when the last request or websocket ended
 	pending [][]byte  // updates to report in the next event
 }
 
@@ -56,8 +56,8 @@ func (s *Server) stored(id string) *document {
 	return d
 }
 
-// load returns a document, and loads it if necessary. channel and user come from the token of the request. The caller
-// holds the lock.
+// load returns a document, and loads it if necessary. channel and user come from the token of the request; author
+// becomes Load.By. The caller holds the lock.
 func (s *Server) load(id, channel, user, author string) (*document, error) {
 	d := s.stored(id)
 	if d.torn {
@@ -94,8 +94,9 @@ func (s *Server) evict(d *document) {
 	d.loaded = false
 }
 
-// apply applies an update. It sends the update to the websockets of the document at once, and to the websockets of its
-// channel after eventDelay. user is the user of the sending websocket. The caller holds the lock.
+// apply applies an update. If the update changes the document, apply sends it to the websockets of the document
+// immediately, and to the subscribers of its channel after eventDelay. user is the user of the sending websocket. The
+// caller holds the lock.
 func (s *Server) apply(d *document, update []byte, user string) error {
 	before, known := d.doc.Snapshot().Encode(), d.doc.StateVector()
 	if err := d.doc.ApplyUpdate(update, nil); err != nil {
@@ -312,7 +313,7 @@ func (c *client) write(ctx context.Context) {
 	}
 }
 
-// take handles a frame. It drops malformed frames, and changes that the permission p does not allow.
+// take handles a frame. It drops malformed updates, and changes that the permission p does not allow.
 func (s *Server) take(d *document, c *client, f ysync.Frame, p token.Permission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

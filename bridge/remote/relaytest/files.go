@@ -14,7 +14,7 @@ func (s *Server) fileClaims(w http.ResponseWriter, r *http.Request) (c token.Cla
 	if c, ok = s.claims(w, r); !ok {
 		return c, false
 	}
-	code := http.StatusUnauthorized // for a server without keys too
+	code := http.StatusUnauthorized // a server without keys answers with this status too
 	switch {
 	case c.Scope.Kind == token.File && c.Scope.ID == r.PathValue("id"):
 		return c, true

@@ -20,7 +20,7 @@ import (
 )
 
 type Options struct {
-	Keys []*token.Key // trusted keys; the first one signs for the server; without keys every request is allowed
+	Keys []*token.Key // trusted keys; the first one signs for the server; without keys no token is checked
 	URL  string       // url in the server's configuration, given to clients; "" is its address
 	Port string       // "" for any that is free
 	// Types are the allowed_token_types of the keys. If nil, they are document and file, as in relay-server.
@@ -49,7 +49,7 @@ type Server struct {
 type Load struct {
 	Document string
 	Channel  string // the document's own ID if the request named no channel
-	By       string // last element of the request's path, or "subdoc" for the document of a channel
+	By       string // the request: "new", "as-update", "update" or "ws"; "subdoc" for the document of a channel
 }
 
 // New starts a server, which runs until the end of the test.
@@ -153,7 +153,7 @@ func (s *Server) Refused() int {
 	return s.refused
 }
 
-// SetKeys replaces Options.Keys, and ends every websocket.
+// SetKeys replaces Options.Keys and calls Restart.
 func (s *Server) SetKeys(keys []*token.Key) {
 	s.mu.Lock()
 	s.o.Keys = keys

@@ -20,7 +20,7 @@ const (
 
 var (
 	permissionNames  = []string{"read-only", "full"}
-	permissionScopes = []string{"r", "rw"} // in the scope of a CWT
+	permissionScopes = []string{"r", "rw"} // names of the permissions in the scope of a CWT
 )
 
 func (p Permission) String() string { return permissionNames[p] }

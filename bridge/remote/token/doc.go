@@ -1,6 +1,6 @@
 // Package token implements the credentials of clients of servers of the y-sweet family. It does no I/O; package
-// transport requests client tokens. A Key signs tokens (Key.Mint). Inspect reads the claims of a token without verifying
-// them; nothing here verifies a signature. Errors never quote a token or a secret.
+// transport requests client tokens. A Key signs tokens (Key.Mint). Inspect reads the claims of a token without
+// verifying them; nothing here verifies a signature. Errors never quote a token or a secret.
 //
 // A client token (ClientToken) is the server's answer for one document: the address to connect to, and the token.
 //

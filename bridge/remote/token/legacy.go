@@ -15,10 +15,10 @@ import (
 //	payload: permission, Option<expiry in Unix milliseconds>
 //	bytes:   SHA-256(payload || key)
 //
-// If the key has a name, the name and a dot come before it. A permission is its number and fields: 1 Doc{id,
-// authorization[, Option<user>]}, 2 File{hash, authorization, Option<content type>, Option<content length>, id[,
-// Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet writes no user, relay-server may write one;
-// both forms are accepted.
+// If the key has an ID, the ID and a dot come before the token. A permission is its number and fields: 0 Server, 1
+// Doc{id, authorization[, Option<user>]}, 2 File{hash, authorization, Option<content type>, Option<content length>,
+// id[, Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet writes no user, relay-server may write
+// one; both forms are accepted.
 
 // legacyTail is the length in bytes of the length-prefixed hash at the end.
 const legacyTail = 1 + sha256.Size
@@ -93,7 +93,7 @@ func parseLegacy(keyID string, data []byte) (Claims, error) {
 	return Claims{}, bad
 }
 
-// bincode is a decoder. After the first error it returns zeros and failed is set.
+// bincode is a decoder. An error sets failed; all results are then meaningless.
 type bincode struct {
 	rest   []byte
 	failed bool

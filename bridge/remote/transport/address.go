@@ -45,8 +45,8 @@ var schemes = map[string]struct {
 
 // ParseAddress parses an address: ys://[token@]host[:port][/prefix], yss://, ws://host/.., wss://,
 // hocuspocus+ws://host/.., hocuspocus+wss:// or relay+https://host/.. (the API of a control plane). In each form, a
-// percent-encoded token may precede the host. The error wraps ErrAddress and does not quote the text, which may contain
-// a token.
+// percent-encoded token may precede the host. The error wraps ErrAddress. It quotes only the scheme and the port,
+// because the rest may contain a token.
 func ParseAddress(text string) (Address, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	s, ok := schemes[scheme]
@@ -55,10 +55,10 @@ func ParseAddress(text string) (Address, error) {
 	}
 	u, err := url.Parse(s.url + "://" + rest)
 	if err != nil || u.Hostname() == "" {
-		return Address{}, fmt.Errorf("the text behind %s:// %w (%[1]s://host[:port][/path])", scheme, ErrAddress)
+		return Address{}, fmt.Errorf("the text after %s:// %w (%[1]s://host[:port][/path])", scheme, ErrAddress)
 	}
 	if _, has := u.User.Password(); has {
-		return Address{}, fmt.Errorf("the text behind %s:// %w: a token has no %q in it", scheme, ErrAddress, ":")
+		return Address{}, fmt.Errorf("the text after %s:// %w: a token has no %q in it", scheme, ErrAddress, ":")
 	}
 	if err := checkPort(u); err != nil {
 		return Address{}, err

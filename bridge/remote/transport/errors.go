@@ -99,7 +99,7 @@ func (a Address) WriteHint() string {
 func connectionError(err error) error {
 	var sent *url.Error
 	if errors.As(err, &sent) {
-		err = sent.Err // without the rest, which quotes the URL with its token
+		err = sent.Err // drops the rest, which quotes the URL with its token
 	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrUnsafeRedirect):
@@ -125,7 +125,7 @@ func closeReason(err error) string {
 		return fmt.Sprintf("it closed the connection with code %d", closed.Code)
 	}
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		return call.Err.Error() // without the name of the system call
+		return call.Err.Error() // drops the name of the system call
 	}
 	var opErr *net.OpError
 	if errors.As(err, &opErr) {
@@ -159,7 +159,7 @@ const maxSaid = 300
 
 // said returns the beginning of the answer to a failed request on one line, without the request's token.
 func said(resp *http.Response) string {
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid)) // after a read error, the part before it is sufficient
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid)) // the bytes before a read error are sufficient
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data), "")), " ")
 	if strings.HasPrefix(text, "<") {
 		return "" // the answer is an HTML page

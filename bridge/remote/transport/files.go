@@ -71,7 +71,7 @@ func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	return take(resp.Body)
 }
 
-// fileError wraps err in ErrFileToken if err is one of the errors some and no file tokens are available.
+// fileError wraps err in ErrFileToken if err is one of the given errors and file tokens cannot be obtained.
 func (t *ysweet) fileError(err error, some ...error) error {
 	if t.asks() && slices.ContainsFunc(some, func(x error) bool { return errors.Is(err, x) }) {
 		return fmt.Errorf("%w: %w", ErrFileToken, err)

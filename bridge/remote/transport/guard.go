@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// guard sends the requests of a Server, including those for websockets. It prevents tokens from leaving the address,
-// and detects the kind of server from the answers.
+// guard sends the requests of a Server, including those for websockets. It refuses requests without TLS if the address
+// has TLS, and detects the kind of server from the answers.
 type guard struct {
 	http.RoundTripper
 	secure bool        // the address has TLS, so every request must have it
 	relay  atomic.Bool // the server is relay-server
-	served atomic.Bool // the server has answered a request as asked
+	served atomic.Bool // the server has answered a request with a status below 300
 }
 
 // relayHeader is a header that only relay-server sends, in every answer.
@@ -30,7 +30,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil && resp.Header.Get(relayHeader) != "" {
 		g.relay.Store(true)
 	}
-	if err == nil && resp.StatusCode < http.StatusMultipleChoices { // others may come from a proxy
+	if err == nil && resp.StatusCode < http.StatusMultipleChoices { // other answers may come from a proxy
 		g.served.Store(true)
 	}
 	return resp, err

@@ -74,7 +74,7 @@ func (l *Link) Done() <-chan struct{} { return l.ctx.Done() }
 
 func (l *Link) Err() error { return context.Cause(l.ctx) }
 
-// Heard returns when the last byte from the server arrived on the socket, for any document.
+// Heard returns the time when the last byte from the server arrived on the socket, for any document.
 func (l *Link) Heard() time.Time {
 	if t := l.sock.heard.Load(); t != nil {
 		return *t

@@ -18,7 +18,7 @@ type Server interface {
 	Fetch(ctx context.Context, name string) ([]byte, error)
 	// DiscardToken removes the cached token of a document, because the server has rejected that token.
 	DiscardToken(name string)
-	// Links is the maximum number of connected documents.
+	// Links returns the maximum number of connected documents.
 	Links() int
 	// Reports reports whether the server may report changes of a folder's documents on the link of the folder's
 	// document.
@@ -36,7 +36,7 @@ type Creator interface {
 
 // Files is a Server that may store the bytes of attachments, by name and hash.
 type Files interface {
-	// StoresFiles returns false if the server has answered and is known to store none.
+	// StoresFiles returns false if the server's answers have shown that it stores no files.
 	StoresFiles() bool
 	Download(ctx context.Context, name, hash, mimetype string, take func(io.Reader) error) error
 	Upload(ctx context.Context, name, hash, mimetype string, data []byte) error
@@ -44,8 +44,8 @@ type Files interface {
 
 // Examiner is a Server whose Open may create a document.
 type Examiner interface {
-	// Examine opens a read-only link to a document without creating the document. Errors: ErrNoDocument, or ErrWouldCreate
-	// if only creating the document would show whether it exists. full is set if Open permits changes.
+	// Examine opens a link to a document without creating the document. Errors: ErrNoDocument, or ErrWouldCreate or
+	// ErrUntried if only creating the document would show whether it exists. full is set if Open permits changes.
 	Examine(ctx context.Context, name string) (l *Link, full bool, err error)
 }
 

@@ -19,7 +19,7 @@ const (
 	// is much larger than a note.
 	maxFrame = 256 << 20
 	// queueFrames and queueBytes are the maximum number of frames, and their maximum total size in bytes, in the queue
-	// of a connection.
+	// of a connection. An empty queue accepts a frame of any size.
 	queueFrames = 1024
 	queueBytes  = 32 << 20
 	dialTimeout = 10 * time.Second
@@ -37,7 +37,7 @@ type socket struct {
 	conn  *websocket.Conn
 	end   context.CancelCauseFunc // only the first cause counts
 	ctx   context.Context
-	heard atomic.Pointer[time.Time] // when the last byte arrived
+	heard atomic.Pointer[time.Time] // time when the last byte arrived
 
 	mu     sync.Mutex // guards the fields below
 	queue  [][]byte

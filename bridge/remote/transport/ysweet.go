@@ -24,8 +24,8 @@ import (
 // relay-server reports changes of a document to a channel, which is the folder's document. It takes the channel from
 // the token with which the document was loaded. If that token has no channel, the server reports no changes of the
 // document until it unloads the document, even if the folder's document is open. Requests for a whole document
-// (as-update), and tokens that the server issues for a server token, never have a channel. So Fetch uses a socket
-// unless the server is certainly not relay-server, and Warnings reports tokens without a channel.
+// (as-update), and tokens that the server issues for a server token, never have a channel. So Fetch does not fetch from
+// a server that is known to be relay-server, and Warnings reports tokens without a channel.
 type ysweet struct {
 	baseServer
 	guard        *guard
@@ -48,8 +48,8 @@ type clientToken struct {
 const (
 	// maxYSweet is the maximum number of open sockets.
 	maxYSweet = 64
-	// tokenLife is the lifetime of a requested token, and tokenUse the time for which it is used. tokenUse is shorter,
-	// because the server closes connections when their token expires.
+	// tokenLife is the lifetime of a requested or minted token, and tokenUse the time for which it is used. tokenUse is
+	// shorter, because the server closes connections when their token expires.
 	tokenLife = time.Hour
 	tokenUse  = tokenLife * 8 / 10
 )
@@ -128,8 +128,8 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 	return l, !given, err
 }
 
-// accepted returns ErrWouldCreate if the server accepts the token in another request. Otherwise it returns the server's
-// error.
+// accepted sends another request with the token. It returns the error if the server refuses the token or cannot be
+// reached, and otherwise ErrWouldCreate, or ErrUntried if no request could check the token.
 func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
 	// relay-server has this page and loads no document for it; y-sweet does not have it.
 	_, err := t.do(ctx, http.MethodGet, tok.BaseURL+"/versions", tok.Token, nil)
@@ -221,8 +221,8 @@ func (t *ysweet) DiscardToken(name string) {
 	delete(t.tokens, name)
 }
 
-// newToken returns a token with the permission p. If the server token opens documents directly, newToken returns the
-// server token, whose permission may differ.
+// newToken returns a token with the permission p. If the token of the address opens documents directly, newToken
+// returns that token, whose permission may differ.
 func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
 	claims, invalid := token.Inspect(t.address.Token)
 	switch kind := claims.Scope.Kind; {

@@ -130,8 +130,8 @@ func AppendAwareness(dst, update []byte) []byte {
 	return appendBytes(append(dst, byte(AwarenessState)), update)
 }
 
-// EncodeAwareness returns an awareness update with the state of one client, as JSON. A peer ignores it unless its clock
-// is above that of the client's last state.
+// EncodeAwareness returns an awareness update with the state of one client, as JSON. A peer ignores the update unless
+// clock is greater than the clock of the client's last state.
 func EncodeAwareness(client ycrdt.ClientID, clock uint64, state []byte) []byte {
 	const clients = 1
 	update := binary.AppendUvarint(binary.AppendUvarint([]byte{clients}, uint64(client)), clock)

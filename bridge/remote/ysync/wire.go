@@ -8,10 +8,10 @@ import (
 )
 
 var (
-	// ErrMalformed is wrapped by the errors of decoders for malformed bytes.
+	// ErrMalformed is the error for malformed bytes. The errors of decoders wrap it.
 	ErrMalformed = errors.New("malformed frame")
-	// ErrUnknownType is wrapped by the errors of [Decode] and [DecodeHocuspocus] for frames of other types. Peers ignore
-	// such frames, because servers and applications add types.
+	// ErrUnknownType is the error for frames of other types. The errors of [Decode] and [DecodeHocuspocus] wrap it.
+	// Peers ignore such frames, because servers and applications add types.
 	ErrUnknownType = errors.New("unknown type of frame")
 )
 

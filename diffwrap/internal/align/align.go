@@ -1,12 +1,12 @@
 // Package align compares two texts: lines first, then words, then characters. It treats a comment as one token, and
-// has no notion of other CriticMarkup.
+// other CriticMarkup as text.
 //
-// A comparison is a pipeline. Each stage is a function of the earlier results and does not change them:
+// A comparison is a pipeline. Each stage is a function of the earlier results:
 //
 //	differing     two texts     → the range between common start and end         trim.go
 //	newLineText   a text        → its lines                                      line.go
 //	matchLines    two texts     → equal lines                                    match.go
-//	lineScript    a matching    → kept lines, and gaps between them              step.go
+//	lineScript    a matching    → unchanged lines, and gaps between them         step.go
 //	pairGap       a gap         → lines changed, added and deleted               pair.go
 //	stepHunks     lines         → hunks of markers, cells, blocks and words      change.go
 //	tokenScript   two pieces    → changes as ranges of tokens                    words.go
@@ -18,14 +18,14 @@ package align
 
 import "github.com/relayfs/relayfs/diffwrap/internal/span"
 
-// Exact finds the smallest change.
+// Exact finds a small change. It does not make the change readable.
 func Exact(old, new Side) []Hunk {
 	return compare(&buffers{}, old, new, mode{exact: true})
 }
 
 // Readable finds a change that is easy to read: it prefers one readable change to several unreadable ones (see pair.go,
-// change.go and fold.go). It keeps the given pairs of comments, even if they were moved. fragment means that the texts
-// do not begin at a line start, so that their first line has no marker.
+// change.go and fold.go). It leaves the given pairs of equal ranges unchanged. fragment means that the texts do not
+// begin at a line start, so that their first line has no marker.
 func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 	r, m := &buffers{}, mode{fragment: fragment}
 	hunks := compare(r, old, new, m)
@@ -35,8 +35,8 @@ func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 	return compareAround(r, old, new, m, pairs, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
 }
 
-// compare runs the stages. It handles each stretch, a list of steps between kept lines with text (see stretchLength),
-// separately. So each hunk depends on one stretch only.
+// compare runs the stages. It handles each stretch, a list of steps between unchanged lines that are not blank (see
+// stretchLength), separately. So each hunk depends on one stretch only.
 func compare(r *buffers, old, new Side, m mode) (hunks []Hunk) {
 	if old.Text == new.Text {
 		return nil

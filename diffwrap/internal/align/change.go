@@ -97,7 +97,7 @@ func cutNumber(s string) (number, rest string) {
 	return s[indent:digits], s[:indent] + s[digits:]
 }
 
-// cells splits a table row at the pipes between cells, so that no change crosses a pipe. Any other line is one cell.
+// cells splits a line at its pipes, so that no change in a table row crosses a pipe. A line without pipes is one cell.
 func cells(s Side, line span.Span) []span.Span {
 	if strings.IndexByte(line.Of(s.Text), '|') < 0 {
 		return []span.Span{line}
@@ -139,10 +139,10 @@ func blockHunks(hunks []Hunk, o, n *lineText, s step) []Hunk {
 	return add(hunks, whole)
 }
 
-// blockCuts returns the starts of the blocks of lines, except the first one. Blank lines outside code fences separate
-// blocks. Lines that start in a fence are not split, because a cut would fall inside that fence, or inside a later
-// fence that they open. Blank lines belong to the block after them. But if the lines end with a blank one, or are above
-// a kept first line, blank lines belong to the block before them.
+// blockCuts returns the starts of the blocks of lines, except the first one. Blank lines outside of fences separate
+// blocks. Lines that start in a fence are not split, because a cut would fall inside that fence or inside a later one.
+// Blank lines belong to the block after them. But if the lines end with a blank one, or are above an unchanged first
+// line, blank lines belong to the block before them.
 func blockCuts(p *lineText, lines span.Span, onTop bool) []int {
 	if lines.Empty() || p.lines[lines.Start].inFence {
 		return nil

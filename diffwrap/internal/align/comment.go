@@ -50,7 +50,7 @@ func touchesOld(hunks, pairs []Hunk) bool {
 	return slices.ContainsFunc(hunks, func(h Hunk) bool { return touched(comments, h.Old) > 0 })
 }
 
-// compareAround compares the texts before, between and after pairs of comments within a hunk, each separately.
+// compareAround compares the texts before, between and after pairs of equal ranges within a hunk, each separately.
 func compareAround(r *buffers, old, new Side, m mode, pairs []Hunk, whole Hunk) (hunks []Hunk) {
 	part := func(o, n span.Span) {
 		m := m

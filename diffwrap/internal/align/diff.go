@@ -5,8 +5,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Diff implements diffwrap.Diff. If it changes all the text between the common start and end, the change is one edit,
-// because a user typed it in one place.
+// Diff implements diffwrap.Diff. If a single edit is as small as the script, Diff returns that edit, because a user
+// probably typed it in one place.
 func Diff(old, new string) []span.Edit {
 	if old == "" && new != "" {
 		return []span.Edit{{New: new}}

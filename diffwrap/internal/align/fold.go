@@ -26,7 +26,7 @@ type MergeRule struct {
 	fold func(w *tokenDiff, changes []change) []change
 }
 
-// MergeRules are the other rules. Each rule applies to the result of the previous one.
+// MergeRules apply after CoalesceRules. Each rule applies to the result of the previous one.
 var MergeRules = []MergeRule{
 	{markdown.NewRule("pairs", "two changes add, remove or replace the two ends of a pair", "they become one change",
 		"Keep the {--word--}{++**word**++} here."), foldPairs},
@@ -76,8 +76,8 @@ func partedByBlank(w *tokenDiff, left, right change) bool {
 		(left.replaces() || right.replaces())
 }
 
-// maxIsland is the largest number of kept characters or syllables, in a script without spaces, that does not keep two
-// changes separate.
+// maxIsland is the maximum number of unchanged characters or syllables, in a script without spaces, between two changes
+// that become one change.
 const maxIsland = 2
 
 // partedByGlyphs implements the rule "unspaced script": such a script has no separators between words, and one change
@@ -106,8 +106,8 @@ func foldPairs(w *tokenDiff, changes []change) []change {
 	})
 }
 
-// maxScattered is the number of changes of a line up to which a user can decide on each one, however little text
-// separates them. They may have several writers.
+// maxScattered is the maximum number of changes of a line or sentence that stay separate even if little text separates
+// them, so that a user can decide on each change.
 const maxScattered = 3
 
 func foldLine(w *tokenDiff, changes []change) []change {
@@ -142,8 +142,8 @@ func foldSentences(w *tokenDiff, changes []change) []change {
 	return append(out, changes...)
 }
 
-// sentenceEnd returns the token after the end of the sentence at token from. A full stop with a blank after it ends a
-// sentence.
+// sentenceEnd returns the index of the token after the end of the sentence that contains the given token. A full stop,
+// exclamation mark or question mark with a blank after it ends a sentence; a full-width one needs no blank.
 func sentenceEnd(t *tokens, from int) int {
 	for k := from; k+1 < len(t.list); k++ {
 		switch s := t.list[k].Of(t.text); s {

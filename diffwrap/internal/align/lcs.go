@@ -7,17 +7,18 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// This file finds the common parts of two texts or two sequences. The work is bounded by size and not by time, so that
+// This file finds the common parts of two texts or two sequences. The work is bounded by size instead of time, so that
 // the same input gives the same output on any machine.
 
-// maxWork is the maximum product of the lengths of two sequences for a full comparison.
+// maxWork bounds a full comparison: it is the maximum product of the numbers of tokens of each sequence that also occur
+// in the other one.
 const maxWork = 4 << 20
 
 func Unmatched(n int) []int { return slices.Repeat([]int{-1}, n) }
 
 // Matcher matches sequences of interned tokens. It reuses its tables; the zero value is empty.
 type Matcher struct {
-	// The tables are indexed by token and are all zero between uses.
+	// The tables are indexed by token. Between uses all are zero except the table of last indices.
 	countA, countB []int // occurrences of a token
 	where          []int // last index of a token in b
 	numbers        []int // number of the token in dense's numbering, plus one
@@ -29,9 +30,9 @@ type Matcher struct {
 }
 
 // Match matches two sequences: result[i] is the index in b of a[i]'s partner, or -1. Partners are equal and their
-// indices ascend. The matching is a longest common subsequence unless that takes more than maxWork. In that case the
-// tokens that occur once on both sides are anchors, and a range between anchors that is still too large stays
-// unmatched.
+// indices ascend. The matching is a longest common subsequence unless the work for it exceeds maxWork. If it does, the
+// tokens that occur once on each side are anchors, and the ranges between anchors are matched in the same way. If a
+// range is too large and has no anchors, only its common start and end are matched.
 func (m *Matcher) Match(a, b []int) []int {
 	a, b = m.dense(a, b)
 	match := Unmatched(len(a))
@@ -226,7 +227,7 @@ func asRunes(tokens, indices []int) []rune {
 }
 
 // Slide normalizes an insertion or deletion that could be at several places ("a new a" after "a"): it moves the change
-// as far down as possible. So kept text comes first, and the same change always looks the same.
+// as far down as possible. So unchanged text comes first, and the same change always looks the same.
 func (m *Matcher) Slide(a, b, match []int) {
 	m.back = m.back[:0]
 	for range b {

@@ -14,13 +14,13 @@ type lineText struct {
 	lines []line
 }
 
-// line is one line of a text, as offsets. A line includes the break before its text, and not the break after its text.
-// So a run that adds or deletes whole lines starts with a line break, and bullets, headings and table rows stay at the
-// start of their lines.
+// line is one line of a text, as offsets. A line includes the break before its text, but excludes the break after its
+// text. So a run that adds or deletes whole lines starts with a line break, and bullets, headings and table rows stay
+// at the start of their lines.
 type line struct {
 	breakOff  int  // start of the break before the line; Start for the first line
 	span.Span      // the text without breaks
-	inFence   bool // a code fence is open before the line; Exact does not set it
+	inFence   bool // a fence of code or a formula is open before the line; Exact does not set it
 }
 
 func newLineText(s Side, stretch span.Span, m mode) *lineText {
@@ -83,8 +83,8 @@ func findFences(text string, lines []line) {
 	}
 }
 
-// fenceAfter returns the code fence that is open after a line, or "". fence is the code fence that is open before the
-// line.
+// fenceAfter returns the fence of code or a formula that is open after a line, or "". fence is the fence that is open
+// before the line.
 func fenceAfter(fence, s string) string {
 	n := span.Skip(s, 0, " \t>")
 	kind, length := block.Line(s[n:])
@@ -100,7 +100,8 @@ func fenceAfter(fence, s string) string {
 }
 
 // breaks returns the line breaks before old line i and new line j. The first line of a text has no break before it. If
-// only one of the two lines is a first line, the break before the other line belongs to the gap before that line.
+// only one of the two lines is a first line, the break before the other line counts as part of the gap above it, and
+// breaks returns empty ranges.
 func breaks(o, n *lineText, i, j int) Hunk {
 	a, b := o.lines[i], n.lines[j]
 	if i == 0 || j == 0 {
@@ -109,8 +110,9 @@ func breaks(o, n *lineText, i, j int) Hunk {
 	return Hunk{span.New(a.breakOff, a.Start), span.New(b.breakOff, b.Start)}
 }
 
-// wholeLines returns the texts of a step's lines, each line with the break before it. The first line of one side has no
-// break before it; a gap before that line on the other side includes the break after the gap instead.
+// wholeLines returns the texts of a step's lines, each line with the break before it. The first line of a text has no
+// break before it. If a step only adds or deletes lines above that line, the result includes the break after these
+// lines instead.
 func wholeLines(o, n *lineText, s step) Hunk {
 	if onTop(o, n, s) {
 		return Hunk{span.New(o.lines[0].Start, o.lines[s.old.End].Start), span.New(n.lines[0].Start, n.lines[s.new.End].Start)}

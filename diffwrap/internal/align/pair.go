@@ -10,14 +10,16 @@ import (
 
 // Thresholds of readability, in per cent.
 const (
-	// lineSimilarity is the common text that two lines of a changed block need to count as one changed line.
+	// lineSimilarity is the minimum share of common text for which two lines of a changed block count as one changed
+	// line.
 	lineSimilarity = 40
-	// markerSimilarity is the same limit for lines with different markers, which are replaced whole.
+	// markerSimilarity is the corresponding minimum for two lines with different markers. relayfs replaces such lines
+	// whole.
 	markerSimilarity = 80
-	// lineSurvival is the part of a line that must stay if many changes of its words are to be marked one by one.
+	// lineSurvival is the minimum share of unchanged words for which many changes of a line are marked one by one.
 	lineSurvival = 40
-	// flowSimilarity is the part of a block's words that must stay in order if only its line breaks are to be marked as
-	// changed.
+	// flowSimilarity is the minimum share of a block's words that stay in order for which the block counts as
+	// rewrapped.
 	flowSimilarity = 70
 )
 
@@ -46,9 +48,10 @@ func pairGap(r *buffers, out []step, o, n *lineText, s step) []step {
 	return inOrder(out, o, n, step{span.New(i, s.old.End), span.New(j, s.new.End), stepGap})
 }
 
-// inOrder appends the steps for unrelated lines. If both sides have the same number of lines, these replace one another
-// in order, so that the marks of a line depend on that line alone. Otherwise one step replaces all of them. Blank lines
-// at the end of one side only are added or deleted separately.
+// inOrder appends the steps for unrelated lines. If both sides have the same number of lines, with blank lines at the
+// same positions, each new line replaces the old line at the same position, so that the marks of a line depend on that
+// line alone. Blank lines that only one side has at its end are then added or deleted separately. Otherwise one step
+// replaces all lines.
 func inOrder(out []step, o, n *lineText, s step) []step {
 	old, new := s.old, s.new
 	for !old.Empty() && !new.Empty() && o.blank(old.End-1) != n.blank(new.End-1) {
@@ -131,7 +134,8 @@ func weigh(lines []lineWords) int {
 }
 
 // pairLines pairs similar old and new lines in order, so that the pairs share as many bytes as possible. common is the
-// number of shared bytes.
+// number of shared bytes, plus one for each pair with equal markers. If the lines need more than maxPairs comparisons,
+// pairLines pairs none.
 func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 	n, m := len(old), len(new)
 	if n*m > maxPairs {
@@ -165,7 +169,7 @@ func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 // marker counts as one more byte.
 func similar(old, new lineWords) int {
 	if 200*min(old.weight, new.weight) < lineSimilarity*(old.weight+new.weight) {
-		return 0 // the bound avoids a scan of a long line for each of many short ones
+		return 0 // the bound avoids a scan of a long line for each of many short lines
 	}
 	common := 0
 	for i, j := 0, 0; i < len(old.words) && j < len(new.words); {
@@ -189,8 +193,8 @@ func similar(old, new lineWords) int {
 }
 
 // wraps reports whether a block of prose was rewrapped, so that its line breaks changed more than its words. If the
-// block is compared as one line, most words must stay in order, and clearly more of them than stay in paired lines
-// (pairedBytes). oldBytes and newBytes are the bytes of the lines' words.
+// block is compared as one line, most words must stay in order, and must have at least a quarter more bytes than the
+// words that paired lines share (pairedBytes). oldBytes and newBytes are the total lengths of the lines' words.
 func wraps(r *buffers, o, n *lineText, s step, pairedBytes, oldBytes, newBytes int) bool {
 	if s.old.Len()+s.new.Len() < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(o, s.old) || !allProse(n, s.new) {
 		return false

@@ -12,13 +12,13 @@ type stepKind uint8
 
 const (
 	stepSame      stepKind = iota // equal lines; the breaks before them may differ
-	stepGap                       // lines between kept lines, not yet paired
+	stepGap                       // lines between unchanged lines, not yet paired
 	stepChanged                   // one line and its new version
 	stepReplaced                  // unrelated lines
 	stepRewrapped                 // a paragraph whose line breaks changed more than its words
 )
 
-// lineScript lists the kept lines and the gaps between them. Blank lines next to a gap are separate steps.
+// lineScript lists the unchanged lines and the gaps between them. Blank lines next to a gap are separate steps.
 func lineScript(o *lineText, match []int, newLines int) (out []step) {
 	i, j := 0, 0
 	upTo := func(k, partner int, w stepKind) {
@@ -54,9 +54,9 @@ func lineScript(o *lineText, match []int, newLines int) (out []step) {
 
 func lineStep(i, j int, w stepKind) step { return step{span.New(i, i+1), span.New(j, j+1), w} }
 
-// stretchLength returns the number of steps before the first kept lines with text; if the steps begin with such lines,
-// they are a stretch of their own. Blank lines do not end a stretch: they are matched after the other lines, and may be
-// unmatched again to keep a comment.
+// stretchLength returns the number of steps before the first unchanged lines that are not blank. If the steps begin
+// with such lines, these lines are a stretch of their own. Blank lines do not end a stretch, because they are matched
+// after the other lines, and may be unmatched again to keep a comment.
 func stretchLength(o *lineText, steps []step) (n int) {
 	for n < len(steps) && (steps[n].kind != stepSame || o.blank(steps[n].old.Start)) {
 		n++

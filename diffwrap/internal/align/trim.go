@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// differing returns the ranges between the common start and the common end of two texts. The ranges consist of whole
-// lines, the first one without the break before it, and cut no comment.
+// differing returns the ranges between the common start and the common end of two texts. The ranges start before a line
+// break or at the start of the texts, end at the end of a line, and cut no comment.
 func differing(old, new Side) Hunk {
 	oldEnd, newEnd := withoutFinalBreak(old, new)
 	head := commonHead(old, new, oldEnd, newEnd)

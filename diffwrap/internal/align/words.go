@@ -24,8 +24,8 @@ func wordHunks(r *buffers, hunks []Hunk, o, n *lineText, piece Hunk, survival in
 	return hunks
 }
 
-// KeepWords splits hunks at the words that both of their sides have. A comparison by lines may have put such words into
-// a hunk.
+// KeepWords joins hunks that have no whole word between them, and splits hunks at the words that both of their sides
+// have in the same order. A comparison by lines may have put such words into a hunk.
 func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
 	r, end := &buffers{}, 0
 	for len(hunks) > 0 {
@@ -88,7 +88,7 @@ func (h Hunk) shares(old, new string, i, j int) bool {
 	return true
 }
 
-// NoWordBetween reports whether no whole word is kept between two hunks.
+// NoWordBetween reports whether the text between two hunks contains no whole word.
 func NoWordBetween(old, new string, before, after Hunk) bool {
 	between := old[before.Old.End:after.Old.Start]
 	if markdown.JoinsWord(old[:before.Old.End], between) || markdown.JoinsWord(new[:before.New.End], between) {

@@ -52,7 +52,7 @@ func (d *Document) partsComment(i int) bool {
 	return b.Comment > 0 || a.Comment > 0 && !span.StartsWithBreak(b.Body.Of(d.Raw))
 }
 
-// CommentsIn finds the open comments in a text, including literal ones.
+// CommentsIn finds the open comments in a text, including literal comments.
 func CommentsIn(text string) []Cell {
 	reader := parser{Document: &Document{Raw: text}}
 	find := finder{text: text}
@@ -73,7 +73,7 @@ func CommentsIn(text string) []Cell {
 	}
 }
 
-// SignedMarks finds all text that parses as a mark with a name, literal or not.
+// SignedMarks finds all text that parses as a mark or an attribution with a name, literal or not.
 func SignedMarks(text string) []Cell {
 	if !strings.Contains(text, "{\"") && !strings.Contains(text, "=\"") {
 		return nil

@@ -94,13 +94,13 @@ func CutPoints(content, close string, all bool) []int {
 	return cuts
 }
 
-// EndsOpen reports whether text would end in an opener if the closer of a run followed it. plus is the character of the
-// closer.
+// EndsOpen reports whether the end of text and the start of a run's closer together form an opener. plus is the
+// repeated character of the closer.
 func EndsOpen(text string, plus byte) bool {
 	return strings.HasSuffix(text, "{") || strings.HasSuffix(text, "{"+string(plus))
 }
 
-// AgreesAs reports whether each form that agreed in before still agrees (see agrees).
+// AgreesAs reports whether each form that agrees in the earlier document also agrees in d (see agrees).
 func (d *Document) AgreesAs(before *Document) bool {
 	return !slices.ContainsFunc(forms[:], func(f form) bool { return before.agrees(f) && !d.agrees(f) })
 }
@@ -125,7 +125,7 @@ func (d *Document) agrees(f form) bool {
 	return !more
 }
 
-// alone finds the first mark of one form at or after offset from. It skips literal text.
+// alone finds the first mark of one form at or after an offset. It skips literal text.
 func (d *Document) alone(f form, from int) (span.Span, bool) {
 	for {
 		start := strings.Index(d.Raw[from:], f.open)

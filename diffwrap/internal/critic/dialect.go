@@ -129,8 +129,8 @@ func (a Attribution) OrElse(b Attribution) Attribution {
 // readTail reads one attribution at the start of text; the length is 0 if there is none.
 func readTail(text string) (metadata, int) { return readAttributes(text, ">><<}}") }
 
-// readAttributes reads "{{", name="value" pairs separated by spaces, and close, from the start of text. It returns
-// the length, 0 if text does not match. A value has no quote and no line break.
+// readAttributes reads "{{", name="value" pairs separated by spaces, and close, from the start of text. It returns the
+// length of the match, or 0 if text does not match. A value has no quote and no line break.
 func readAttributes(text, close string) (metadata, int) {
 	const open = "{{"
 	if !strings.HasPrefix(text, open) {

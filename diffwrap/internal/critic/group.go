@@ -11,11 +11,12 @@ type Access uint8
 const (
 	Own     Access = iota // the mark is the writer's own; the writer changes it without a mark
 	Earlier               // like Own, but the mark stays a separate suggestion unless the writer changes it
-	Foreign               // another author's: the writer cannot change marks, and deletes comments like text
+	Foreign               // of another author: the writer cannot change such a mark, and deletes such a comment like text
 	Waiting               // another author's comment that awaits a decision and cannot change
 )
 
-// joins reports whether adjacent marks belong to one suggestion. For marks without an author, the text decides.
+// joins reports whether the owners allow adjacent marks to belong to one suggestion. Marks without an author may belong
+// together if at most one of them has a suggestion ID.
 func (o Owner) joins(next Owner) bool {
 	return o.Author == next.Author && (o.Suggestion == next.Suggestion || o.Author == "" && (o.Suggestion == "" || next.Suggestion == ""))
 }
@@ -70,7 +71,7 @@ func (d *Document) IsMark(i int, kind Kind) bool {
 }
 
 // sameWriter reports whether adjacent cells i and next may belong to one suggestion. Attribution after a mark also
-// counts for adjacent marks without attribution.
+// counts for a mark without attribution directly before it.
 func (d *Document) sameWriter(i, next int) bool {
 	a, b := &d.Cells[i], &d.Cells[next]
 	return (d.Owners == nil || d.Owners[a.Start].joins(d.Owners[b.Start])) && (a.Author == b.Author || a.Author == "" && b.End > b.Close)

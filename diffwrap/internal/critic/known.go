@@ -40,8 +40,8 @@ func (k Known) Same(other Known) bool {
 	return k.every == other.every && slices.Equal(k.offsets, other.offsets)
 }
 
-// AfterEdits returns the known marks after a script of raw: the marks whose openers the script keeps. If a comment is
-// deleted, its opener is cut in two, and still counts as a comment's opener.
+// AfterEdits returns the known marks of the text that a script makes from raw: the marks whose openers the script
+// keeps. A script that deletes a comment cuts the comment's opener in two; the cut opener still counts as an opener.
 func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 	if len(edits) == 0 || k.every {
 		return k
@@ -125,8 +125,8 @@ func Openers(raw string) (offsets []int) {
 	}
 }
 
-// IsCertain reports whether Parse finds the same marks in a text for every Known: every mark counts, and none contains
-// text that could make other text literal.
+// IsCertain reports whether Parse certainly finds the same marks in a text for every Known: every mark counts, and none
+// contains text that could make other text literal.
 func IsCertain(raw string) bool {
 	d := Parse(raw, Known{})
 	if len(d.Literal) > 0 {
@@ -154,12 +154,12 @@ func opensMark(s string) bool {
 	return n > 0
 }
 
-// counts reports whether a well-formed mark counts as one. Calls must be in order of the offsets. A known mark always
-// counts. Another mark does not count if
+// counts reports whether a well-formed mark counts as a mark. Calls must be in order of the offsets. A known mark
+// always counts. Another mark does not count if
 //
 //   - it has no body, or is {++} or similar, where opener and closer share characters,
 //   - it is in a literal range (markdown.Zones),
-//   - a known mark opens in it,
+//   - it is not a highlight, and a known mark opens in it,
 //   - it is a suggestion that opens inside one block and closes inside another. Comments may have paragraphs, and
 //     suggestions that add or delete lines must not decide whether a highlight counts.
 //

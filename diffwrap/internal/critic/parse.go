@@ -29,7 +29,7 @@ type Cell struct {
 	Resolved  bool      // the cell is a resolved comment, which views hide
 	literal   bool      // the cell is a known deletion of literal text that may be part of a comment
 	Comment   int       // deletions that together delete one comment have the same number; others have 0
-	Highlight int       // index of the cell that opens the highlight around this one; -1 outside of highlights
+	Highlight int       // index of the cell that opens the highlight around this cell; -1 outside of highlights
 	span.Span           // range in raw, with delimiters, metadata and the dialect's tail
 	Body      span.Span // text between the delimiters, after the metadata
 	Close     int       // offset just after the closing delimiter, where the dialect's tail starts
@@ -59,7 +59,7 @@ func (c *Cell) Kept(accept bool) span.Span {
 	return span.New(c.End, c.End)
 }
 
-// Reduce appends the edits that reduce a cell to left.
+// Reduce appends the edits that reduce a cell to the given range.
 func (c *Cell) Reduce(edits []span.Edit, left span.Span) []span.Edit {
 	edits = span.Append(edits, span.Edit{Off: c.Start, Len: left.Start - c.Start})
 	return span.Append(edits, span.Edit{Off: left.End, Len: c.End - left.End})
@@ -125,8 +125,7 @@ func Parse(raw string, known Known) *Document {
 // closer.
 const maxRoom = 1024
 
-// atMost returns an upper bound of the number of cells: one for each mark, and one for each text around them. The
-// result does not exceed maxRoom by much.
+// atMost estimates the number of cells: two for each opener, and one more. It stops counting at maxRoom.
 func atMost(raw string) int {
 	n := 1
 	for at := strings.IndexByte(raw, '{'); at >= 0 && n < maxRoom; at = strings.IndexByte(raw, '{') {
@@ -143,7 +142,7 @@ type parser struct {
 	knownOnly    bool      // only known marks count
 	literals     *literals // nil until an unknown mark is found
 	tails        bool      // a mark has attribution after it
-	takesComment bool      // a deletion may be part of a comment
+	takesComment bool      // a deletion may delete a comment, see mayTakeComment
 }
 
 // scan parses raw[from:to]. highlight is the index of the cell that opens the highlight around it, or -1.
@@ -198,7 +197,7 @@ func (p *parser) addMark(c Cell, highlight int) {
 	p.Cells = append(p.Cells, closing)
 }
 
-// mark parses the mark at the brace at offset i, within the finder's text.
+// mark parses the mark whose opening brace is at offset i, within the finder's text.
 func (p *parser) mark(find *finder, i int) (Cell, bool) {
 	rest := find.text[i:]
 	f, ok := formOf(rest)
@@ -256,7 +255,7 @@ func (p *parser) showBody(find *finder, c *Cell) bool {
 }
 
 // finder searches for patterns at ascending offsets and caches the results. So a text full of openers without closers
-// costs one search per pattern, and not one per opener.
+// costs one search per pattern instead of one per opener.
 type finder struct {
 	text  string
 	found [8]struct {
@@ -265,8 +264,8 @@ type finder struct {
 	}
 }
 
-// next returns the offset of the first pattern at or after from, or -1. In calls for the same pattern, from must not
-// decrease.
+// next returns the offset of the first occurrence of pattern at or after the given offset, or -1. In calls for the same
+// pattern, that offset must not decrease.
 func (f *finder) next(pattern string, from int) int {
 	slot := 0
 	for f.found[slot].pattern != pattern && f.found[slot].pattern != "" {

@@ -12,7 +12,8 @@ const (
 	// AcceptedView shows additions and hides deletions, as if every suggestion were accepted. It shows open comments
 	// with their markup, because readers need them. It hides highlight delimiters and resolved comments.
 	AcceptedView View = iota
-	// OriginalView shows deletions and hides additions and comments, as if every suggestion were rejected.
+	// OriginalView shows deletions and hides additions, as if every suggestion were rejected. It also hides comments,
+	// even deleted ones, and highlight delimiters.
 	OriginalView
 	// RawView is the stored text with its marks.
 	RawView
@@ -72,7 +73,7 @@ func Segments(raw string, known Known, v View) []Segment {
 	return out
 }
 
-// Shows reports whether the accepted view of the document is text, without building it.
+// Shows reports whether the accepted view of the document is text, without building the view.
 func (d *Document) Shows(text string) bool {
 	for i := range d.Cells {
 		s := d.Cells[i].Added.Of(d.Raw)

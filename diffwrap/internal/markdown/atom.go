@@ -21,39 +21,40 @@ type Construct struct {
 	length length
 }
 
-// length returns the length of the construct at offset i of text, or 0. The line or piece starts at from.
+// length returns the length of the construct at offset i of text, or 0. from is the offset at which the line or piece
+// starts.
 type length = func(text string, i, from int) int
 
-// Constructs are the rules about tokens other than words and single characters. URLs are not among them, because they
+// Constructs are the rules about tokens other than words and single characters. URLs are not among them, because URLs
 // start as words. A mark inside an Atom would break it; Wrapped finds atoms that span lines.
 var Constructs = []Construct{
-	{NewRule("line break", "a line ends", "CR and LF are one",
+	{NewRule("line break", "a line ends", "CR and LF are one token",
 		"if x is{--\r\n--}{++ {\r\n++}end\r\n"), "\r\n", Space, lineBreak},
-	{NewRule("emphasis", "emphasis characters follow one another", "they are one",
+	{NewRule("emphasis", "emphasis characters follow one another", "they are one token",
 		"A {--**--}{++***++}wooden shed that stands behind the large old house beside the small pond{--**--}{++***++}."), "*_~=", Symbol, run},
-	{NewRule("escape", "a character is escaped", "it stays with its backslash",
+	{NewRule("escape", "a character is escaped", "the backslash and the character are one token",
 		"Cost {--\\*--}{++\\_++}five."), "\\", Symbol, escape},
 	{NewRule("embed", "a note or a picture is embedded", "it is replaced whole",
 		"See {--![[a.png]]--}{++![[b.png]]++}."), "!", Atom, embed},
-	{NewRule("wikilink", "a link is one of a wiki", "it is replaced whole",
+	{NewRule("wikilink", "a link is a wikilink", "it is replaced whole",
 		"See {--[[Old shed]]--}{++[[New shed]]++}."), "[", Atom, bounded(wikilink)},
 	{NewRule("link", "a link has text and a destination", "it is replaced whole, so that both can be clicked",
 		"See {--[shed](a.md)--}{++[shed](b.md)++}."), "[", Atom, bounded(link)},
 	{NewRule("reference", "a link has text and a label", "it is replaced whole, so that it stays a link",
 		"See {--[old shed][a]--}{++[new shed][a]++}."), "[", Atom, bounded(reference)},
-	{NewRule("footnote label", "a footnote is referred to", "its label is replaced whole",
+	{NewRule("footnote label", "the text refers to a footnote", "its label is replaced whole",
 		"Rain{--[^1]--}{++[^2]++} fell."), "[", Atom, bounded(label)},
-	{NewRule("inline code", "backticks enclose something", "it is replaced whole",
+	{NewRule("inline code", "backticks enclose code", "it is replaced whole",
 		"Run {--`go test`--}{++`go vet`++} now."), "`", Atom, bounded(codeSpan)},
-	{NewRule("inline formula", "dollars enclose something", "it is replaced whole",
+	{NewRule("inline formula", "dollar signs enclose a formula", "it is replaced whole",
 		"With {--$x + y$--}{++$x + z$++} it fits."), "$", Atom, bounded(mathSpan)},
-	{NewRule("hidden text", "percent signs enclose something", "it is replaced whole",
+	{NewRule("hidden text", "percent signs enclose a comment", "it is replaced whole",
 		"Rain {--%%in May%%--}{++%%in June%%++} fell."), "%", Atom, bounded(hidden)},
-	{NewRule("template", "braces enclose something", "it is replaced whole",
+	{NewRule("template", "double braces enclose a placeholder", "it is replaced whole",
 		"At {--{{date now}}--}{++{{time now}}++} it fell."), "{", Atom, bounded(template)},
-	{NewRule("entity", "a character has a name", "it is replaced whole",
+	{NewRule("entity", "an entity stands for a character", "it is replaced whole",
 		"Rain {--&amp;--}{++&nbsp;++} sun."), "&", Atom, bounded(entity)},
-	{NewRule("inline HTML", "there is a tag or a comment of HTML", "it is replaced whole",
+	{NewRule("inline HTML", "there is an HTML tag or comment", "it is replaced whole",
 		"A {--<b>--}{++<i>++}shed."), "<", Atom, bounded(htmlTag)},
 	{NewRule("tag", "a hash starts a tag", "it is replaced whole",
 		"A {--#garden/old--}{++#garden/new++} shed."), "#", Atom, atStart(tag)},
@@ -88,7 +89,7 @@ func construct(text string, i, from int) (t Token, ok bool) {
 	return Token{}, false
 }
 
-// bounded limits the search of a construct with a closing delimiter.
+// bounded limits the search for the closing delimiter of a construct to maxAtom bytes.
 func bounded(f func(s string) int) length {
 	return func(text string, i, _ int) int { return f(text[i:min(len(text), i+maxAtom)]) }
 }
@@ -123,8 +124,8 @@ func embed(text string, i, _ int) int {
 	return 0
 }
 
-// enclosed returns the length of open, a text without a line break, and close at the start of s. It returns 0 if s does
-// not match.
+// enclosed returns the length of open, a non-empty text without a line break, and close at the start of s. It returns 0
+// if s does not match.
 func enclosed(s, open, close string) int {
 	if !strings.HasPrefix(s, open) {
 		return 0
@@ -228,8 +229,8 @@ func codeSpan(s string) int {
 	return 0
 }
 
-// mathSpan returns the length of $math$ or $$math$$. There must be no blank next to the dollars inside, and no digit
-// after a single closing dollar.
+// mathSpan returns the length of $math$ or $$math$$. With single dollars there must be no blank directly inside them,
+// and no digit after the closing one.
 func mathSpan(s string) int {
 	if n := enclosed(s, "$$", "$$"); n > 0 {
 		return n

@@ -23,7 +23,7 @@ const (
 	Comment              // a CriticMarkup comment
 )
 
-// Token is a piece of text that a change never splits. Its ends are grapheme cluster boundaries.
+// Token is a piece of text that a readable change never splits. Its ends are grapheme cluster boundaries.
 type Token struct {
 	span.Span
 	Class Class
@@ -42,7 +42,7 @@ func Tokens(text string, s span.Span, comments []span.Span) iter.Seq[Token] {
 	}
 }
 
-// Next reads the token at offset i of text. The line or piece starts at from.
+// Next reads the token at offset i of text. from is the offset at which the line or piece starts.
 func Next(text string, i, from int, comments []span.Span) Token {
 	if len(comments) == 0 && !followsLabel(text, i) {
 		if t, ok := plainToken(text, i); ok {

@@ -97,8 +97,8 @@ func InWrapped(text string, at int) bool {
 // maxBack is the maximum distance in bytes at which the start of a paragraph is searched.
 const maxBack = 2 * maxAtom
 
-// paragraph returns the lines around an offset that may belong to one paragraph, as far as an atom can extend. If the
-// paragraph starts earlier, the result starts with a line in the middle of it.
+// paragraph returns the lines around an offset that may belong to one paragraph and that an atom at the offset can
+// reach. If the paragraph starts earlier, the result starts with a line in the middle of the paragraph.
 func paragraph(text string, at int) span.Span {
 	first := max(0, at-maxBack)
 	p := span.New(first+span.LineStart(text[first:], at-first), span.LineEnd(text, at))

@@ -9,7 +9,7 @@ import (
 )
 
 // Zones finds the ranges in which a text is literal: front matter, code, formulas, HTML tags and comments, %% comments
-// and templates. It reads the text once, from left to right. The construct that opens first counts; an unclosed
+// and templates. It reads the text once, from left to right. The construct that opens first counts; an unclosed inline
 // construct does not count.
 type Zones struct {
 	text     string
@@ -106,7 +106,7 @@ func (z *Zones) pairBackticks() {
 }
 
 // inline returns the end of the construct at an offset. If no construct opens there, it returns the end of the
-// characters that open none.
+// characters that open no construct.
 func (z *Zones) inline(i int) int {
 	text := z.text[:z.end]
 	rest := text[i:]
@@ -138,8 +138,8 @@ func (z *Zones) inline(i int) int {
 	return i + 1
 }
 
-// enclosed returns the end of the construct with two delimiters at i, if that is at most limit. Otherwise it returns
-// the end of the character at i.
+// enclosed returns the end of the construct at i, two delimiters with text between them, if that end is at most limit.
+// Otherwise it returns the end of the character at i.
 func (z *Zones) enclosed(i int, open, close string, limit int) int {
 	if !strings.HasPrefix(z.text[i:z.end], open) {
 		return i + 1
@@ -151,8 +151,8 @@ func (z *Zones) enclosed(i int, open, close string, limit int) int {
 	return i + 1
 }
 
-// find returns the offset of the first pattern at or after from, or the length of the text. It caches the result, so
-// that many openers without a closer cost only one search.
+// find returns the offset of the first occurrence of pattern at or after the given offset, or the length of the text.
+// It caches the result, so that many openers without a closer cost only one search.
 func (z *Zones) find(pattern string, from int) int {
 	if at, ok := z.found[pattern]; ok && at >= from {
 		return at
@@ -165,7 +165,8 @@ func (z *Zones) find(pattern string, from int) int {
 	return from + at
 }
 
-// formula returns the end of the formula at an offset. Single dollars have no blanks inside and no digit after them.
+// formula returns the end of the formula at an offset. Single dollars must have no blank directly inside them, and no
+// digit after the closing one.
 func (z *Zones) formula(i int) int {
 	text := z.text[:z.end]
 	if strings.HasPrefix(text[i:], "$$") {
@@ -189,7 +190,7 @@ func (z *Zones) formula(i int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// tagLength returns the length of the HTML tag at the start of s, as CommonMark defines it, or 0.
+// tagLength returns the length of the HTML tag at the start of s, roughly as CommonMark defines it, or 0.
 func tagLength(s string) int {
 	i, closing := 1, strings.HasPrefix(s, "</")
 	if closing {
@@ -224,8 +225,8 @@ func tagLength(s string) int {
 	return 0
 }
 
-// attributeValue returns the end of the optional value after the name of an attribute, or -1 if the value is not
-// closed.
+// attributeValue returns the end of the optional value after the name of an attribute, or -1 if the value is missing or
+// not closed.
 func attributeValue(s string, name int) int {
 	i := span.Skip(s, name, " \t\r\n")
 	if i == len(s) || s[i] != '=' {
@@ -248,8 +249,8 @@ func attributeValue(s string, name int) int {
 	return i + n
 }
 
-// Parted reports whether a construct from open to end opens inside one block and closes inside another. body is the
-// content between its delimiters. An offset at the border of a block is not inside it.
+// Parted reports whether the construct text[open:end] opens inside one block and closes inside another block. body is
+// the content between the delimiters of the construct. An offset at the border of a block is not inside it.
 func (z *Zones) Parted(open, end int, body span.Span) bool {
 	first, ok := z.blockAt(open)
 	last, closed := z.blockAt(end - 1)

@@ -16,9 +16,9 @@ func endsOpen(h align.Hunk, old, new string) bool {
 	return critic.EndsOpen(h.Old.Of(old), '-') || critic.EndsOpen(h.New.Of(new), '+')
 }
 
-// closeEnds moves or widens the hunks whose runs would end in an opening brace. A run that adds or deletes whole lines
-// moves down by its line break; any other run grows by the next token. A hunk without kept text after it stays as it
-// is.
+// closeEnds moves or widens the hunks whose runs would end in an opening brace. A run that only adds or only deletes
+// text, and starts with the token after it, moves by that token; any other run grows by the token. A hunk directly
+// before another hunk is joined with that hunk. A hunk before a comment or at the end of the text stays as it is.
 func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	out := hunks[:0]
 	for k := 0; k < len(hunks); k++ {
@@ -47,8 +47,8 @@ func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	return out
 }
 
-// moveOrWiden extends a hunk by the kept text after it. If the hunk has only one side, and that side starts with the
-// kept text, moveOrWiden moves the hunk after the kept text instead.
+// moveOrWiden extends a hunk by the unchanged text after it. If the hunk has only one side, and that side starts with
+// the same text, moveOrWiden moves the hunk after the unchanged text instead.
 func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 	n := len(next)
 	if h.Old.Empty() && strings.HasPrefix(h.New.Of(new), next) || h.New.Empty() && strings.HasPrefix(h.Old.Of(old), next) {

@@ -11,7 +11,7 @@ import (
 )
 
 type WriteOptions struct {
-	Literal bool // cut every delimiter in a run, and not only those that matter to most parsers; write new comments as text
+	Literal bool // cut every delimiter in a run, also delimiters that matter to few parsers; write new comments as text
 	InPlace bool // keep runs at the places that the comparison gave them, even if unchanged blocks are rendered differently
 }
 
@@ -35,8 +35,8 @@ type marked struct {
 	hunks []align.Hunk
 }
 
-// mark computes the hunks of a region. They are easy to read, placed so that unchanged blocks keep their form, and do
-// not end in text that parsers take for openers.
+// mark computes the hunks of a region. They are easy to read. If possible, they keep the form of unchanged blocks, and
+// do not end in text that parsers take for openers.
 func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	text := r.new.Of(p.New)
 	notes := p.notes(text, r.old, how.Literal)
@@ -48,8 +48,8 @@ func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	return marked{r, text, notes, closeEnds(before, after, hunks)}
 }
 
-// emitter writes regions. Text that it copies keeps its characters. Text that it writes between two copies replaces the
-// delimiters and the writer's own additions between them in the raw text.
+// emitter writes regions. It makes no edits of text that it copies. Text that it writes between two copied ranges
+// replaces the delimiters and the writer's own additions between these ranges of the raw text.
 type emitter struct {
 	*Patch
 	Drawing
@@ -92,8 +92,8 @@ func (e *emitter) keep(o *original, s span.Span) {
 	e.visit(o, s, e.copyPart)
 }
 
-// copyPart copies a part outside of marks. If the whole content of a highlight was the writer's own additions, copyPart
-// removes the highlight, because an empty highlight would be text.
+// copyPart copies a part outside of marks. If a highlight contained only additions of the writer, and none of its text
+// remains, copyPart removes the highlight, because an empty highlight would be text.
 func (e *emitter) copyPart(x part) {
 	e.endRun()
 	switch x.cell.Kind {
@@ -122,7 +122,7 @@ func (e *emitter) leave(o *original, at int) {
 }
 
 // visit calls f for each part, or piece of a part, in s. Spans must be visited in order. A part without text belongs to
-// the span that starts at or before it, so that it stays after a change directly before it.
+// the span that starts at or before the part, so that the part stays after a change directly before it.
 func (e *emitter) visit(o *original, s span.Span, f func(part)) {
 	for e.next < len(o.parts) {
 		p := o.parts[e.next]
@@ -161,8 +161,8 @@ func (e *emitter) delete(o *original, s span.Span) {
 	end()
 }
 
-// deletion writes one deletion around parts of the original. It splits the deletion into marks at the edges of
-// comments.
+// deletion writes one deletion around parts of the original. It splits the deletion into marks at the edges of comments
+// and inside delimiters.
 func (e *emitter) deletion(parts []part) {
 	if len(parts) == 0 {
 		return

@@ -13,10 +13,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// This file finds the suggestions that a change made when it was written as marks (see Drawing). Each hunk is one
-// suggestion, even if another hunk is next to it. A hunk that has text of the writer's pending suggestion, or replaces
-// it, changes that suggestion. Several hunks are one suggestion if separate decisions could lose words: one hunk
-// deletes a word that the writer kept, and another hunk inserts it again.
+// This file finds the suggestions that a change made when it was written as marks (see Drawing). Each hunk is usually
+// one suggestion, even if another hunk is next to it. A hunk that has text of the writer's pending suggestion, or
+// replaces it, changes that suggestion. Several hunks are one suggestion if they change the same suggestion, or if
+// separate decisions could lose words: one hunk deletes a word that the writer kept, and another hunk inserts it again.
 
 // Drawing is a change of the accepted view, written as marks in the raw text.
 type Drawing struct {
@@ -44,10 +44,10 @@ type written struct {
 
 // MarkChange is a suggestion or comment that a change made or changed.
 type MarkChange struct {
-	From     []string    // IDs of the earlier suggestions that it continues, in whole or in part; empty for a new one
+	From     []string    // IDs of the earlier suggestions that the change continues, in whole or in part; empty if there are none
 	Same     bool        // the text is as before, but some characters have new identities
-	Add, Del []span.Span // ranges in the new raw text, without delimiters
-	Comment  bool        // the change is a comment; Add is its whole text
+	Add, Del []span.Span // ranges in the new raw text, without the delimiters of marks
+	Comment  bool        // the change is a comment; Add is its range, with delimiters
 }
 
 type Move struct{ From, To span.Span }
@@ -93,8 +93,8 @@ type tracer struct {
 // oldSuggestion is the earlier state of a suggestion of the writer.
 type oldSuggestion struct {
 	id        string
-	lost      bool // some of it is in no mark anymore
-	inHunk    bool // some of it is in a hunk
+	lost      bool // some of its text is in no mark of the new raw text
+	inHunk    bool // some of its text is in a hunk
 	shown     []span.Span
 	add, del  []span.Span // ranges in raw
 	elsewhere MarkChange  // its parts outside the rewritten regions
@@ -113,7 +113,8 @@ func (t *tracer) join(a, b int) {
 	t.sets[max(a, b)] = min(a, b)
 }
 
-// oldOf returns the writer's suggestion that contains a cell, and its index in sets. It returns nil if there is none.
+// oldOf returns the writer's suggestion that contains a cell, and its index in sets. It adds the suggestion to t.old if
+// needed, and returns nil if there is none.
 func (t *tracer) oldOf(c *critic.Cell) (*oldSuggestion, int) {
 	o := t.Owners[c.Start]
 	if o.Suggestion == "" || !c.IsSuggestion() || !t.Own(c) {
@@ -129,7 +130,7 @@ func (t *tracer) oldOf(c *critic.Cell) (*oldSuggestion, int) {
 	return &t.old[k], len(t.deleted) + k
 }
 
-// follow finds the new place of the writer's own text.
+// follow finds the new place of the writer's own text, and joins hunks and suggestions accordingly.
 func (t *tracer) follow() {
 	deleted := t.stillDeleted()
 	for _, r := range t.rewritten {
@@ -245,7 +246,7 @@ func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 	}
 }
 
-// replaced joins a suggestion without remaining text with the hunk that replaced its text.
+// replaced joins a suggestion that has no text in a hunk with the hunk that replaced its text.
 func (t *tracer) replaced(f *oldSuggestion, node int) {
 	for _, s := range f.shown {
 		for _, c := range touching(t.changes, s) {
@@ -293,8 +294,8 @@ func (t *tracer) writtenIn(view span.Span) iter.Seq[*written] {
 	}
 }
 
-// move reports whether text at an offset of raw has the same characters in the new text. If the edits delete characters
-// and insert them again, move records them as moved.
+// move reports whether the edits keep the text at an offset of raw, so that it becomes the given range of the new raw
+// text. If the edits delete characters and insert them again, move records these characters as moved.
 func (t *tracer) move(from int, to span.Span) bool {
 	same := true
 	for at := 0; at < to.Len(); {
@@ -310,8 +311,8 @@ func (t *tracer) move(from int, to span.Span) bool {
 	return same
 }
 
-// covers reports whether an offset is in one of the spans. k is the index of the span, and n the number of the next
-// bytes for which the result is the same.
+// covers reports whether an offset is in one of the spans. k is the index of the span, and n is the number of bytes
+// from the offset on, at most limit, that have the same result.
 func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	k, _ = slices.BinarySearchFunc(spans, at, func(s span.Span, at int) int { return cmp.Or(cmp.Compare(s.End, at), -1) })
 	switch {
@@ -388,7 +389,7 @@ func (t *tracer) made(raw string) []MarkChange {
 }
 
 // takenComments lists the offsets of others' comments that the edits delete, by the text of the comment. If the edits
-// insert such a comment at another place, it remains its author's.
+// insert such a comment at another place, the comment still belongs to its author.
 func (t *tracer) takenComments() map[string][]int {
 	taken := make(map[string][]int)
 	for i := range t.Doc.Cells {

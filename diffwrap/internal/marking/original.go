@@ -11,15 +11,16 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// original is the original text of a region: kept and deleted text, and comments, which a change may delete or restore.
-// It does not have the writer's own additions, so that amending them leaves no trace.
+// original is the original text of a region: unchanged and deleted text, and comments, which a change may delete or
+// restore. It excludes the writer's own additions, so that a change of these additions leaves no trace.
 type original struct {
 	text  string
 	notes []span.Span // comments in text
 	parts []part
 }
 
-// part is a range of the original text, or a mark without text in it. View is its range in the accepted view.
+// part is a range of the original text, or a mark that has no text in the original text. View is its range in the
+// accepted view.
 type part struct {
 	Piece
 	at, size int // offset and length in text; size is 0 for a mark without text
@@ -66,8 +67,8 @@ func (p *part) inComment(before *part) bool {
 	return p.role == roleDropped && before.role == roleDropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
 }
 
-// notes finds the comments in the new text of a region. With literal it returns only the comments that the region
-// already has; new ones are then text.
+// notes finds the comments in the new text of a region. If literal is set, it returns only the comments that the region
+// already has, and new comments count as text.
 func (p *Patch) notes(text string, old *original, literal bool) []span.Span {
 	notes := p.comments(text)
 	if !literal {
@@ -80,8 +81,9 @@ func (p *Patch) notes(text string, old *original, literal bool) []span.Span {
 	return slices.DeleteFunc(notes, func(n span.Span) bool { return !known[n.Of(text)] })
 }
 
-// anchors pairs texts that must stay with their places in the region's new text: comments, and text that a user typed
-// into a word that the writer is changing. It considers only texts that the writer did not touch.
+// anchors pairs each text that must stay with its place in the region's new text. Such texts are comments, and text
+// that a user typed into a word that the writer is changing. anchors considers only texts that the writer did not
+// touch.
 func (p *Patch) anchors(r region, notes []span.Span, changes []align.Hunk) []align.Hunk {
 	var pairs []align.Hunk
 	for k := range r.old.parts {

@@ -4,10 +4,11 @@
 // another author's proposed text, Compare returns that text, and the caller refuses the change. The caller also
 // verifies the result of Write.
 //
-// Delimiters of highlights and resolved comments are in no view and never change; marks go inside a highlight. An open
-// comment is part of the accepted view and of the original text. Another author's open comment is deleted like text, by
-// marks that are cut at its edges and in its opener, so that a rejection restores it. The writer's own comments are
-// written and removed without marks. A comment of another author that awaits a decision never changes.
+// Delimiters of highlights and resolved comments are in no view. They never change, except that a highlight is removed
+// when it becomes empty; marks go inside a highlight. Another author's open comment is part of the accepted view and of
+// a region's original text. It is deleted like text, by marks that are cut at its edges and in its opener, so that a
+// rejection restores it. The writer's own comments are written and removed without marks. A comment of another author
+// that awaits a decision never changes.
 package marking
 
 import (
@@ -36,8 +37,9 @@ type Patch struct {
 	newNotes                  []span.Span     // the comments in New
 }
 
-// Compare finds the changes of the body: hunks from p.Old to p.New that touch no other author's text. If one would,
-// it returns that text instead. It removes from p.Fixed the suggestions that the writer changes.
+// Compare finds the changes of the body: hunks from p.Old to p.New that do not touch another author's proposed text. If
+// a hunk would touch such a text, Compare returns that text instead. It removes from p.Fixed the suggestions that the
+// writer changes.
 func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	p.pieces = p.cut()
 	body := p.New[p.NewBody:]
@@ -78,8 +80,8 @@ func (p *Patch) noteSpans() []span.Span {
 	return out
 }
 
-// comments finds the comments in new text that a reader would see. Literal braces before a comment of the note may
-// parse as the opener of a longer comment, which the note does not have; comments skips that longer comment.
+// comments finds the comments in new text, except those in p.Literal. Literal braces before a comment of the note may
+// parse as the opener of a longer comment, which the note does not have; comments then returns the comment of the note.
 func (p *Patch) comments(text string) []span.Span {
 	var out []span.Span
 	for _, c := range critic.CommentsIn(text) {
@@ -103,18 +105,18 @@ func (p *Patch) comments(text string) []span.Span {
 type role uint8
 
 const (
-	roleOriginal       role = iota // original text that stays
+	roleOriginal       role = iota // text outside of marks
 	roleDropped                    // original text that the writer's own pending deletion deletes
 	roleOwn                        // the writer's own pending addition
-	roleForeignText                // another author's proposed text or comment; immutable
+	roleForeignText                // another author's addition, substitution, or comment that awaits a decision; immutable
 	roleForeignComment             // another author's open comment
-	roleForeignHidden              // immutable and in no view: another author's deletion, or a highlight's delimiter
+	roleForeignHidden              // immutable and not in the accepted view, such as another author's deletion or a highlight's delimiter
 )
 
 // Piece is a range of the raw text with one role. Between pieces are delimiters and metadata, which may be rewritten.
 type Piece struct {
 	role
-	span.Span           // range in raw: only the text, but for foreign text, comments and hidden parts the whole mark
+	span.Span           // range in raw: the text without delimiters; for foreign text, comments and hidden parts the whole mark
 	View      span.Span // range in the accepted view
 	cell      *critic.Cell
 }

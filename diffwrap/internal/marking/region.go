@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// place is a position in the raw text: an offset inside a piece or at its end. The place after the last piece has the
-// number of pieces as its index.
+// place is a position in the raw text: an offset before, inside or at the end of a piece. The place after the last
+// piece has the number of pieces as its index.
 type place struct {
 	piece int
 	off   int // offset in raw
@@ -55,7 +55,7 @@ func (p *Patch) nearConstruct(r region) bool {
 		len(markdown.Wrapped(r.old.text)) > 0 || len(markdown.Wrapped(r.new.Of(p.New))) > 0
 }
 
-// changesLines reports whether two texts have different numbers of lines, or one of the texts has lines other than
+// changesLines reports whether two texts have different numbers of lines, or one of the texts may have lines other than
 // prose.
 func changesLines(old, new string) bool {
 	return strings.Count(old, "\n") != strings.Count(new, "\n") || !allProse(old) || !allProse(new)
@@ -105,7 +105,7 @@ func (p *Patch) widen(regions []region) []region {
 	return out
 }
 
-// join merges a region that starts before the end of r and has the changes before r's.
+// join merges into r the previous region, which ends after the start of r.
 func (r *region) join(before region) {
 	if before.from.off < r.from.off {
 		r.from = before.from
@@ -188,9 +188,9 @@ func (p *Patch) top() place {
 	return place{len(p.pieces), p.RawBody, p.OldBody}
 }
 
-// regionStart finds the start of the region around a change. The start is before the break of the line of the change,
-// or after another author's text on that line. If the change adds or deletes whole lines after unchanged text, the
-// start is at the change itself.
+// regionStart finds the start of the region around a change. The start is usually before the line break that precedes
+// the change, or after another author's text on the same line. If the change adds or deletes whole lines after
+// unchanged text, the start is at the change itself.
 func (p *Patch) regionStart(c align.Hunk) place {
 	top := p.top()
 	at := c.Old.Start
@@ -204,8 +204,8 @@ func (p *Patch) regionStart(c align.Hunk) place {
 	return p.startBefore(k, at)
 }
 
-// startBefore goes back from piece k and finds the last possible start of a region that is not after the given offset
-// of the accepted view. The start is before a line break or after another author's text.
+// startBefore searches backward from piece k for the last possible start of a region that is not after the given offset
+// of the accepted view. The start is before a line break, after another author's text, or at the start of the body.
 func (p *Patch) startBefore(k, at int) place {
 	top := p.top()
 	for ; k >= top.piece; k-- {
@@ -250,15 +250,15 @@ func (p *Patch) foreignBefore(k, at int) int {
 	return k
 }
 
-// startsAtLine reports whether a change adds or deletes whole lines directly after kept text of piece k.
+// startsAtLine reports whether a change adds or deletes whole lines directly after unchanged text of piece k.
 func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 	x := &p.pieces[k]
 	inside := c.Old.Start < x.View.End || c.Old.Start == len(p.Old) && k == len(p.pieces)-1
 	return x.role == roleOriginal && inside && span.StartsWithBreak(c.Old.Of(p.Old)) && span.StartsWithBreak(c.New.Of(p.New))
 }
 
-// breakBefore returns the start, in raw, of the last line break in kept piece k that ends at or before the given offset
-// of the accepted view.
+// breakBefore returns the start, in raw, of the last line break in the unchanged piece k that ends at or before the
+// given offset of the accepted view.
 func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	x := &p.pieces[k]
 	text := p.Doc.Raw[x.Start : x.Start+min(at, x.View.End)-x.View.Start]
@@ -269,9 +269,10 @@ func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	return x.Start + span.BreakStart(text, feed, 0), true
 }
 
-// parts reports whether a region may start or end before the line break at brk, an offset in the kept piece k. It may
-// not if the writer's own marks before the piece contain a line break. Their lines and the next line are then written
-// together, so that the result does not depend on the order of the changes.
+// parts reports whether a region may start or end before the line break at brk, an offset in the unchanged piece k. It
+// returns false if brk is the start of the piece and the writer's own mark before the piece contains a line break. The
+// lines of that mark and the next line are then written together, so that the new raw text does not depend on the order
+// of the changes.
 func (p *Patch) parts(k, brk int) bool {
 	if brk > p.pieces[k].Start || k == 0 {
 		return true
@@ -298,8 +299,9 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 	}
 }
 
-// stopAfter goes on from piece k and finds the first possible end of a region that is not before the given offset
-// of the accepted view. The end is before the break of an unchanged line or before another author's text.
+// stopAfter searches forward from piece k for the first possible end of a region that is not before the given offset of
+// the accepted view. The end is before an unchanged line break, before another author's text, or at the end of the
+// text.
 func (p *Patch) stopAfter(k, at int) place {
 	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {
 		x := &p.pieces[k]

@@ -12,8 +12,8 @@ import (
 )
 
 // keepForeign removes other authors' proposed text from the hunks. If a hunk covers such a text and the new text still
-// has it, keepForeign splits the hunk around it. Otherwise it returns that text, unless it is the writer's own from an
-// earlier session, which it removes from p.Fixed.
+// has it, keepForeign splits the hunk around that text. Otherwise it returns that text. If the text belongs to the
+// writer's own suggestion from an earlier session, keepForeign removes the suggestion from p.Fixed instead.
 func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	out := make([]align.Hunk, 0, len(hunks))
 	end := p.OldBody // end of the previous foreign text
@@ -89,7 +89,8 @@ func (p *Patch) joinsWord(x *Piece, hunks []align.Hunk) bool {
 		markdown.JoinsWord(text, p.New[end:]) && !markdown.JoinsWord(text, p.Old[x.View.End:])
 }
 
-// retypes reports whether hunks next to a piece type a word that it deletes. If it deletes no word, typed blanks count.
+// retypes reports whether hunks next to a piece type a word that the piece deletes. If the piece deletes no word, typed
+// blanks count.
 func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
 	if x.cell.Deleted.Empty() {
 		return false
@@ -134,8 +135,8 @@ func overlaps(old, x span.Span) bool {
 }
 
 // splitAround joins the hunks from first to last and splits the result around the text in the range x of the accepted
-// view. It splits at the nearest occurrence of that text in the new text. Kept text next to the hunks, within room, may
-// be part of the occurrence.
+// view. It splits at the nearest occurrence of that text in the new text. Unchanged text next to the hunks, within
+// room, may be part of the occurrence.
 func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, after align.Hunk, ok bool) {
 	h := first.Union(last)
 	h = h.Grow(max(0, h.Old.Start-x.Start), max(0, x.End-h.Old.End))
@@ -158,7 +159,8 @@ func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, 
 	return before.Grow(-min(around[0], before.Old.Len(), before.New.Len()), 0), after.Grow(0, -min(around[1], after.Old.Len(), after.New.Len())), true
 }
 
-// nearest returns the offset of the occurrence of part in s that is nearest to want, or -1.
+// nearest returns the offset of the occurrence of part in s that is nearest to the offset want, or -1. For an empty
+// part it returns 0.
 func nearest(s, part string, want int) int {
 	if part == "" {
 		return 0

@@ -12,7 +12,7 @@ import (
 )
 
 // preferred returns the best place to which a hunk can be moved, judged by the lines around it. A hunk within a line
-// does not move, because the rendering of a line must depend on that line alone.
+// does not move, because the marks of a line must depend on that line alone.
 func (p *layout) preferred(h align.Hunk, limit span.Span) align.Hunk {
 	if !strings.Contains(h.Old.Of(p.old.Text), "\n") && !strings.Contains(h.New.Of(p.new.Text), "\n") {
 		return h
@@ -27,7 +27,8 @@ func (p *layout) preferred(h align.Hunk, limit span.Span) align.Hunk {
 }
 
 // candidates lists the possible places of a hunk between its neighbours, the most readable first. It begins with the
-// places to which the hunk can be moved; hunks that include line breaks around it follow.
+// places to which the hunk can be moved. Hunks that include line breaks or a line around it, or leave out line breaks
+// at its start, follow.
 func (p *layout) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 	out := p.moved(h, limit)
 	for _, m := range out {
@@ -93,7 +94,7 @@ func (p *layout) narrowed(h align.Hunk) align.Hunk {
 }
 
 // The limits of moving a hunk: maxMove is the maximum distance in bytes, and maxMoves the maximum number of places to
-// try on each side.
+// try, upward; in all it is twice that number.
 const (
 	maxMove  = 4 << 10
 	maxMoves = 8
@@ -147,11 +148,11 @@ type Place struct {
 var Places = []Place{
 	{markdown.NewRule("line break first", "whole lines come or go", "the mark begins with a line break, at the end of a line that stays",
 		"- a{++\n- b++}\n- c"), fromLineEnds},
-	{markdown.NewRule("whole lines", "no mark can stand at the end of the line before", "it begins at the start of a line",
+	{markdown.NewRule("whole lines", "no mark can stand at the end of the line before", "the mark begins at the start of a line",
 		"Old. ^id\n{++New.\n++}"), fromLineStarts},
-	{markdown.NewRule("on a blank line", "a mark would stand on a line of a block that stays, and a blank line is near", "it begins on the blank line",
+	{markdown.NewRule("on a blank line", "a mark would stand on a line of a block that stays, and a blank line is near", "the mark begins on the blank line",
 		"# One\n{++\n# Two\n++}\n---"), fromBlankLines},
-	{markdown.NewRule("behind a marker", "lines are added or removed above others that begin alike", "the mark begins after a marker, or after a row's first pipe",
+	{markdown.NewRule("behind a marker", "lines are added or removed above lines with the same beginning", "the mark begins after a marker, or after a row's first pipe",
 		"# {++One\n\n# ++}Two"), behindMarkers},
 }
 

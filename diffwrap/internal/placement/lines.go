@@ -10,8 +10,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Line is a rule about two kinds of lines: a kept line that a mark at its start or end would change, and a line inside
-// a mark that begins or ends a block only if no mark is at that end.
+// Line is a rule about lines that lose their kind because of a mark. start and end are set if an unchanged line loses
+// its kind when a mark directly precedes or follows it. inside is set if the first or the last line inside a mark loses
+// its kind.
 type Line struct {
 	markdown.Rule
 	is                 func(kind block.LineKind, s string) bool // s is without indentation and quote markers
@@ -42,7 +43,7 @@ var Lines = []Line{
 		"Old. ^id\n{++New.\n++}"), hasBlockID, false, true, false},
 	{markdown.NewRule("row", "a line is a row of a table", "no mark stands in front of it",
 		"| a |\n|---|\n| {++1 |\n| ++}2 |"), isRow, true, false, false},
-	{markdown.NewRule("item", "a line is an item", "no mark stands in front of it",
+	{markdown.NewRule("item", "a line is a list item", "no mark stands in front of it",
 		"- {++a\n- ++}b"), of(block.ItemLine, block.TaskLine), true, false, false},
 }
 
@@ -66,7 +67,7 @@ func blockID(s string) int {
 	return len(s) - at
 }
 
-// edge is the end of a line at which a mark touches it.
+// edge is the place at which a mark touches a line.
 type edge int
 
 const (

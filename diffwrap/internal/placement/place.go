@@ -1,8 +1,9 @@
 // Package placement decides where the marks of changed lines begin and end, so that unchanged blocks look as before. A
 // hunk that adds or removes lines can begin at several places with the same meaning. If its mark touches a heading, a
-// fence or a table, that block, or everything after it, may be rendered differently. [Hunks] chooses places (Places in
-// candidates.go) that break the fewest blocks and, among equally good places, the fewest rules about lines (Lines in
-// lines.go). It may also widen and join hunks. Its work is bounded: in a long text with many changes, blocks may break.
+// fence or a table, that block, or everything after it, may be rendered differently. [Hunks] searches for places
+// (Places in candidates.go) that break the fewest blocks and, among equally good places, the fewest rules about lines
+// (Lines in lines.go). It may also widen and join hunks. Its work is bounded: in a long text with many changes, blocks
+// may break.
 //
 // Package align decides where marks within a line are; package marking writes all marks.
 package placement
@@ -19,7 +20,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Hunks moves and widens the hunks between two texts that consist of whole blocks.
+// Hunks moves, widens and joins the hunks between two texts, which usually consist of whole blocks.
 func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	if len(hunks) == 0 {
 		return hunks
@@ -62,7 +63,7 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 
 func (p *layout) asIs(hunks []align.Hunk) ([]align.Hunk, cost) { return hunks, p.cost(hunks) }
 
-// reach is the number of unchanged blocks by which a stretch is extended before and after it.
+// reach has the numbers of unchanged blocks by which a stretch is extended at its start and at its end.
 type reach struct{ before, behind int }
 
 // between returns the range that is available to hunk k between its neighbours.
@@ -77,7 +78,8 @@ func between(hunks []align.Hunk, k, size int) span.Span {
 	return limit
 }
 
-// layout is the data by which a pending page, the text with the marks of all hunks, is rated.
+// layout is the data by which a pending page, the text with the marks of all hunks, is rated. constructs has, for some
+// kinds of blocks, the number that both texts have.
 type layout struct {
 	old, new             align.Side
 	oldBlocks, newBlocks []block.Block
@@ -107,8 +109,9 @@ const (
 
 const maxPairs = 1 << 16
 
-// matchBlocks finds the kept blocks. From the blocks that both texts have in the same order, it chooses the blocks with
-// the most text and prefers blocks that no hunk touches. It stops after maxPairs comparisons.
+// matchBlocks finds the unchanged blocks. It first matches equal blocks at the start and at the end of the texts. From
+// the other blocks that both texts have in the same order, it chooses the blocks with the most lines and prefers blocks
+// that no hunk touches. It matches none of these if that would take more than maxPairs comparisons.
 func (p *layout) matchBlocks(hunks []align.Hunk) []int {
 	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }
@@ -167,7 +170,7 @@ func tally(blocks []block.Block) (n [block.Kinds]int) {
 
 // cost rates a pending page. Its fields are in order of importance.
 type cost struct {
-	brokenConstructs int // kept blocks that are not recognized, and missing constructs that both texts have
+	brokenConstructs int // unchanged blocks that are not recognized, and missing constructs that both texts have
 	spoiledLines     int // lines that have a mark at an end where none should be
 }
 
@@ -208,10 +211,10 @@ func (p *layout) pending(hunks []align.Hunk) string {
 	return b.String()
 }
 
-// maxAhead is the maximum number of blocks of a pending page in which a kept block is searched.
+// maxAhead is the maximum number of blocks of a pending page in which an unchanged block is searched.
 const maxAhead = 256
 
-// countMissing counts the kept blocks that a pending page does not have in the same order.
+// countMissing counts the unchanged blocks that a pending page does not have in the same order.
 func (p *layout) countMissing(pending string, blocks []block.Block) (n int) {
 	for i, b := range p.oldBlocks {
 		if p.match[i] < 0 {
@@ -262,7 +265,8 @@ func shows(kind block.Kind, pending, text string) bool {
 	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == strings.TrimSpace(text)
 }
 
-// improve finds better places for hunks, one after the other, in up to two rounds, until no block breaks.
+// improve finds better places for hunks, one after the other, in up to two rounds, until no block breaks or the work
+// limit is reached. It changes the given slice.
 func (p *layout) improve(hunks []align.Hunk) ([]align.Hunk, cost) {
 	best := p.cost(hunks)
 	for range 2 {
@@ -284,7 +288,8 @@ func (p *layout) improve(hunks []align.Hunk) ([]align.Hunk, cost) {
 	return hunks, best
 }
 
-// reshaped merges all hunks in a table whose delimiter row changes, because the new row fits none of the old rows.
+// reshaped merges all hunks in a table whose delimiter row changes, if the new text has a table there, because the new
+// row fits none of the old rows.
 func (p *layout) reshaped(hunks []align.Hunk) []align.Hunk {
 	for _, b := range p.oldBlocks {
 		if b.Kind != block.Table {
@@ -361,7 +366,7 @@ func touching(hunks []align.Hunk, s span.Span) (from, to int) {
 	return from, to
 }
 
-// stretch is the range between two kept blocks, in both texts, with the line breaks around it.
+// stretch is the range between two unchanged blocks, in both texts, with the line breaks around it.
 type stretch struct{ old, new span.Span }
 
 func (p *layout) stretches(r reach) (out []stretch) {
@@ -403,7 +408,7 @@ func gap(blocks []block.Block, x, y, size int) span.Span {
 // is small, because text that others type concurrently into the old copy becomes part of the deleted text.
 const maxWritten = 200
 
-// staying returns the number of bytes of the kept blocks among the old blocks [from, to).
+// staying returns the number of bytes of the unchanged blocks among the old blocks [from, to).
 func (p *layout) staying(from, to int) (n int) {
 	for k := from; k < to; k++ {
 		if p.match[k] >= 0 {
@@ -432,7 +437,8 @@ func (p *layout) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] 
 	}
 }
 
-// allReplaced makes one hunk of each stretch, because a kept block between two stretches may need both hunks.
+// allReplaced replaces each stretch by one hunk where replaced allows it. An unchanged block between two stretches may
+// be recognized only if both stretches are replaced.
 func (p *layout) allReplaced(hunks []align.Hunk) []align.Hunk {
 	for _, s := range p.stretches(reach{}) {
 		best, glued := hunks, -1

@@ -30,7 +30,7 @@ func Apply(text string, edits []Edit) string {
 	return b.String()
 }
 
-// Append adds an edit to a script. It merges the edit with the last one if the two touch.
+// Append adds an edit to a script. It merges the edit with the last one if the two touch, and ignores an empty edit.
 func Append(script []Edit, e Edit) []Edit {
 	if e.Len == 0 && e.New == "" {
 		return script
@@ -85,7 +85,7 @@ func Compose(size int, first, second []Edit) []Edit {
 	return Append(out, Edit{Off: off, Len: size - off})
 }
 
-// stretch is a piece of an edited text: a range of the old text, or new if that is not empty.
+// stretch is a piece of an edited text: a range of the old text or, if new is not empty, a range of new.
 type stretch struct {
 	Span
 	new string

@@ -1,6 +1,6 @@
 // Package span has ranges of a text ([Span]), edits that replace them ([Edit]), and lines with their breaks, LF and CR
-// LF. A script is a list of edits in the order of their offsets, all of them offsets in the text before the first edit.
-// The package builds, applies and composes scripts. It compares nothing.
+// LF. A script is a list of edits in the order of their offsets, which refer to the text before the first edit. The
+// package builds, applies and composes scripts.
 package span
 
 // Span is a half-open range of bytes.
@@ -13,7 +13,7 @@ func (s Span) Empty() bool        { return s.Start >= s.End }
 func (s Span) Of(t string) string { return t[s.Start:s.End] }
 func (s Span) Shift(by int) Span  { return New(s.Start+by, s.End+by) }
 
-// Shift moves spans, and drops those that would start before 0.
+// Shift moves spans, and drops spans that would start before 0.
 func Shift(spans []Span, by int) []Span {
 	var out []Span
 	for _, s := range spans {

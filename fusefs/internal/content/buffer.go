@@ -16,21 +16,21 @@ type Buffer struct {
 	Data []byte
 
 	// Gen counts the changes of Data. CommittedGen is the Gen of the last commit. FailedGen is the Gen of the last
-	// commit that failed and whose error the writer got.
+	// commit that failed.
 	Gen, CommittedGen, FailedGen uint64
 
-	// SyncedGen is the Gen of the last fsync.
+	// SyncedGen is the Gen of the last fsync of a file that the workspace does not have.
 	SyncedGen uint64
 
-	// Truncated is set if Data was truncated to size 0 and not written since.
+	// Truncated is set if Data was truncated to size 0, or belongs to a new note or draft, and was not written since.
 	Truncated bool
 
 	// Rewritten is set if Data was truncated to size 0 after it was made from Base, so that no part of it comes from
 	// Base.
 	Rewritten bool
 
-	// WriteErr is the error of a failed write. Data is then incomplete, and is not committed until it is truncated and
-	// written again.
+	// WriteErr is the error of a failed write. Data is then incomplete, and is not committed before it is truncated to
+	// size 0.
 	WriteErr error
 
 	// Base is the image from which Data was made, or the image that was committed last. Its Version is nil for a note
@@ -41,8 +41,8 @@ type Buffer struct {
 	NeverCommitted bool
 
 	Writer     program.Program // the program that changed Data last
-	ModifiedAt time.Time       // time of that change
-	ModTime    time.Time       // the file's modification time for that change
+	ModifiedAt time.Time       // time of the last change of Data
+	ModTime    time.Time       // the file's modification time after the last change of Data
 }
 
 // Dirty reports whether Data holds changes that are not committed.
@@ -51,7 +51,7 @@ func (b *Buffer) Dirty() bool { return b.Gen != b.CommittedGen }
 // Due reports whether close must commit the buffer: it is dirty and not merely truncated.
 func (b *Buffer) Due() bool { return b.Dirty() && !b.Truncated }
 
-// Saved records that Data, as it was when Gen was gen, was committed as the image im.
+// Saved records that the generation gen of Data was committed as the image im.
 func (b *Buffer) Saved(im Image, gen uint64) {
 	b.Base, b.CommittedGen, b.NeverCommitted, b.Rewritten = im, gen, false, false
 }
@@ -67,7 +67,7 @@ const (
 	newGrace = time.Second
 )
 
-// Wait returns the delay before a note's buffer is committed without a request. due is false if it must not be
+// Wait returns the delay before a note's buffer is committed without a request. due is false if the buffer must not be
 // committed. positioned is set if a writer with its own positions has the note open. unstored is set if the note does
 // not exist yet.
 func (b *Buffer) Wait(now time.Time, positioned, unstored bool) (wait time.Duration, due bool) {
@@ -83,7 +83,8 @@ func (b *Buffer) Wait(now time.Time, positioned, unstored bool) (wait time.Durat
 	return b.ModifiedAt.Add(limit).Sub(now), true
 }
 
-// IsBeingSaved reports whether a program seems to be saving the file: it has just truncated the file or written to it.
+// IsBeingSaved reports whether a program seems to be saving the file: it has truncated the file or just written to it,
+// without a commit.
 func (b *Buffer) IsBeingSaved() bool {
 	return b.Dirty() && b.WriteErr == nil && (b.Truncated || time.Since(b.ModifiedAt) < WritebackDelay)
 }

@@ -67,7 +67,7 @@ type Text struct {
 	// while no program writes through the inode.
 	image  Image
 	size   int64   // length of the text if it is evicted
-	from   *Image  // base of a text whose write failed: the next write is computed from it, and not from the failed text
+	from   *Image  // base of a text whose write failed; the base of the next write, too
 	buffer *Buffer // set if the text is buffered
 	latest *model.Version
 	// notBefore is the earliest modification time for a new image.
@@ -84,7 +84,7 @@ func (t *Text) Buffer() *Buffer { return t.buffer }
 // Image returns the image that is shown, or that was shown before the text was buffered.
 func (t *Text) Image() Image { return t.image }
 
-// Latest returns the newest version that was read. It returns nil if there is a newer version that has not been read.
+// Latest returns the newest version that was read. It returns nil if none was read, or if there is a newer version.
 func (t *Text) Latest() *model.Version { return t.latest }
 
 // IsEvicted reports whether the text is not in memory, because it was evicted or was never loaded.
@@ -143,8 +143,8 @@ func (t *Text) SetLatest(v *model.Version) {
 	}
 }
 
-// IsStale reports whether the newest version has another text than the shown one. A buffered text is not stale, because
-// its commit will make it the newest.
+// IsStale reports whether the text of the newest version differs, or may differ, from the shown text by more than its
+// form (see keepsForm). A buffered text is not stale, because its commit will make it the newest.
 func (t *Text) IsStale() bool {
 	switch {
 	case t.state == Unloaded, t.state == Buffered:
@@ -176,7 +176,7 @@ func (t *Text) imageOf(v *model.Version) Image {
 	return im
 }
 
-// Show makes the newest version the image, if its text is already shown or no text is shown.
+// Show makes the newest version the image, if the image has the text of that version or no text is loaded.
 func (t *Text) Show() {
 	if t.latest == nil || t.state == Buffered || t.IsStale() || t.image.Version == t.latest && (t.image.Exact() || t.state == Loaded) {
 		return
@@ -237,8 +237,8 @@ func (t *Text) BecomeScratch() {
 	*t = Text{state: Buffered, buffer: b, notBefore: t.notBefore}
 }
 
-// Adopt turns the text into the text of a note. v is the version in which the workspace has stored the buffer with the
-// Gen gen.
+// Adopt turns the text into the text of a note. v is the version in which the workspace has stored the buffer of
+// generation gen.
 func (t *Text) Adopt(im Image, gen uint64, v *model.Version) {
 	t.image, t.latest = im, v
 	if t.buffer == nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // A Gate asks the user at the client to approve a change (MCP elicitation). In suggest mode it does not ask by default,
-// because the user reviews every change later.
+// because the user reviews most changes later.
 
 type Approval string
 
@@ -71,8 +71,8 @@ type Request struct {
 	Operation Operation
 	Author    string
 	Action    string // the change as a verb phrase
-	// Detail describes the change for the user, and returns the text that it deletes. A reply approves only a change that
-	// deletes the same text. Detail may be nil.
+	// Detail describes the change for the user. loss is the deleted text, or identifies it. A reply approves only a
+	// change with the same loss. Detail may be nil.
 	Detail func() (sentences, loss string)
 	// Confirm is set by a client that cannot ask, after its user has agreed. It is nil if the call did not set it.
 	Confirm *bool
@@ -95,7 +95,7 @@ func (r Request) question() result.Question {
 // Asked records whether the client can ask its user, and has the user's replies for this call.
 type Asked struct {
 	CanAsk bool
-	Reply  func(id string) (reply model.Answer, ok bool) // ok is false if the question was not asked
+	Reply  func(id string) (reply model.Answer, ok bool) // ok is false if the call has no reply to the question
 }
 
 type (

@@ -1,6 +1,6 @@
-// Package change makes the changes of tools. Each method of Changes first checks whether the workspace accepts the
-// change, and only then asks the user for approval (approval.go). A change deletes only text that the client has read
-// or that the call quotes.
+// Package change makes the changes of tools. The methods of Changes that change one document first check whether the
+// workspace accepts the change, and only then ask the user for approval (approval.go). A change of a text deletes only
+// text that the client has read or that the call names.
 package change
 
 import (
@@ -66,7 +66,8 @@ func countChanges(before, after string) (sentence, loss string) {
 
 const maxQuoted = 80
 
-// excerpt returns a sentence that begins with becomes, such as "It writes", and quotes the beginning of text.
+// excerpt returns a sentence that quotes the beginning of text. becomes is the start of the sentence, such as "It
+// writes".
 func excerpt(becomes, text string) string {
 	words, _ := outline.Count(text)
 	quoted := []rune(result.OneLine(strings.Join(strings.Fields(text), " ")))
@@ -117,7 +118,7 @@ func (c Changes) Create(ctx context.Context, p model.Path, text, argument string
 }
 
 // Replace replaces the text of the note at p, and merges it with changes that others have made since the session read
-// it. what is a verb phrase.
+// it. what describes the change as a verb phrase.
 func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text string, r Reader, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.CheckDeletions(p, known, edits, r)
@@ -209,8 +210,8 @@ func checkUTF8(p model.Path, v *model.Version) error {
 	return nil
 }
 
-// Reader describes the call with which a client reads the document at p before a change, from a position unless it is
-// zero.
+// Reader describes the call with which a client reads the document at p before a change. If from is not zero, the call
+// starts at that position.
 type Reader func(p model.Path, from textrange.Position) string
 
 // RequireRead returns the text and the ranges of the document at p that the session has read. It returns an error if
@@ -245,8 +246,8 @@ func NotReadError(p model.Path, text string, part textrange.Range, r Reader) err
 		result.Escape(p), begin.Line, r(p, begin))
 }
 
-// ReadCall describes a call of tool with the argument document and, unless from is zero, the position from. line is the
-// name of the line argument.
+// ReadCall describes a call of tool with the argument document. If from is not zero, the call starts at that position.
+// line is the name of the line argument.
 func ReadCall(tool, document, line string, from textrange.Position) string {
 	if from.Line > 0 {
 		document += ", " + from.Arguments(line)
@@ -258,7 +259,7 @@ func (c Changes) restructure() bridge.ChangeRequest {
 	return bridge.ChangeRequest{Author: c.author(), Origin: c.Session}
 }
 
-// Move moves a document. It also creates the parent folders of to.
+// Move moves a document. It also creates the parent folders of the new path.
 func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeResult, error) {
 	folder, _ := from.Split()
 	if other, _ := to.Split(); other != folder {

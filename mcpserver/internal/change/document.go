@@ -148,9 +148,9 @@ func (q Quote) Check() error {
 	return nil
 }
 
-// Find returns the ranges of the quote, which do not overlap. If there is no exact match, it accepts a single match
-// that differs in blanks, quotes or character encoding. If a quote that is to be replaced once has several matches, it
-// returns a *QuoteError.
+// Find returns the ranges of the quote, which do not overlap. If textrange.Find has no match, it accepts a single match
+// of textrange.FindNear. It returns a *QuoteError if there is no match, or if a quote that is to be replaced once has
+// several.
 func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 	in, inside := result.Escape(p), func(textrange.Range) bool { return true }
 	if q.Section != "" {

@@ -13,8 +13,8 @@ type Document struct {
 	Path    model.Path
 	Text    string
 	Version *model.Version // nil if the document is not a note
-	// Encoding is the name of the encoding of the stored text if that is not UTF-8. Text is then the converted text, and
-	// the document is read-only.
+	// Encoding is "" for UTF-8. Otherwise it is the name of the encoding of the stored text. Text is then the converted
+	// text, and the document is read-only.
 	Encoding string
 }
 
@@ -47,8 +47,8 @@ func (r Resolver) Document(ctx context.Context, p model.Path) (Document, error) 
 	return OfNote(p, v), nil
 }
 
-// sniffed is the number of bytes at the start of a file that textFile searches for a NUL byte, which marks binary
-// files.
+// sniffed is the number of bytes at the start of a file that textFile searches for a NUL byte before it reads a larger
+// file. A NUL byte marks a binary file.
 const sniffed = 8 << 10
 
 func (r Resolver) textFile(ctx context.Context, p model.Path) (Document, error) {

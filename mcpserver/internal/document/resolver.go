@@ -59,10 +59,10 @@ func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
 	return err
 }
 
-// MissingError reports a name without a document. Similar lists paths that the model may have meant.
+// MissingError reports a name without a document.
 type MissingError struct {
 	Name    string
-	Similar []string // paths
+	Similar []string // paths that the model may have meant
 	Err     error
 }
 
@@ -77,7 +77,8 @@ func (e *MissingError) Unwrap() error { return e.Err }
 
 const maxSimilar = 3
 
-// Similar returns documents of the same name in other folders.
+// Similar returns up to maxSimilar paths of documents with the same name in any folder. It ignores case and the
+// extension .md.
 func (r Resolver) Similar(ctx context.Context, name string) []string {
 	base := foldBase(name)
 	var found []string
@@ -169,8 +170,8 @@ func (r Resolver) NewDocument(name string) (model.Path, error) {
 	return p, err
 }
 
-// existing returns the path rel in root. It spells the folders that exist as they are stored, because on many disks two
-// spellings name the same folder.
+// existing returns the path rel in root. It uses the stored spelling of each folder that exists, because on many disks
+// two spellings name the same folder.
 func (r Resolver) existing(root model.Path, rel string) model.Path {
 	p := root
 	elems := strings.Split(rel, "/")
@@ -195,18 +196,19 @@ func (r Resolver) Folders() []string {
 // limit the whole path to 1,024 bytes.
 const maxNewPath = 800
 
-// checkNew returns an error for a path that users would not see, could not distinguish from another, or could not open.
+// checkNew returns an error for a path that users would not see, could not distinguish from another path, or could not
+// open.
 func checkNew(p model.Path) error {
 	_, rel := p.Split()
 	if len(p) > maxNewPath {
-		return result.InvalidArgument("The path %q is too long: a new one has at most %d bytes. Choose another.", strings.ToValidUTF8(string(p[:64]), "")+"...", maxNewPath)
+		return result.InvalidArgument("The path %q is too long: a new path has at most %d bytes. Choose another path.", strings.ToValidUTF8(string(p[:64]), "")+"...", maxNewPath)
 	}
 	for elem := range strings.SplitSeq(rel, "/") {
 		switch {
 		case strings.HasPrefix(elem, "."):
 			return result.InvalidArgument("The path %q is not allowed: users do not see names that begin with a dot. Choose another name.", string(p))
 		case strings.IndexFunc(elem, result.Unprintable) >= 0:
-			return result.InvalidArgument("The path %q is not allowed: it has a control character in it. Choose another name.", string(p))
+			return result.InvalidArgument("The path %q is not allowed: it contains a control character. Choose another name.", string(p))
 		}
 	}
 	return nil

@@ -40,7 +40,8 @@ type Reading struct {
 // position matches the parameters of a URI whose path is not percent-encoded.
 var position = regexp.MustCompile(`\?(?:line=([0-9]+))?&?(?:column=([0-9]+))?$`)
 
-// ParseURI returns the two interpretations of a URI, first with a percent-encoded path and then with a literal path.
+// ParseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
+// literal path that a line and a column follow.
 func ParseURI(uri string) ([]Reading, error) {
 	var list []Reading
 	if u, err := url.Parse(uri); err == nil && u.Scheme == scheme && u.Host == "" && u.Path != "" {

@@ -30,8 +30,8 @@ type Pattern struct {
 	conditional bool // whether the pattern has '^', '$', \b or the like
 
 	size      int                   // number of instructions
-	afterRune func() *regexp.Regexp // returns re after any one rune, compiled at the first call
-	done      <-chan struct{}       // searches stop when it is closed; may be nil
+	afterRune func() *regexp.Regexp // returns re preceded by any one rune; compiled at the first call
+	done      <-chan struct{}       // searches stop when this channel is closed; may be nil
 }
 
 var ErrLineBreak = errors.New("the pattern contains a line break, which matches only in multiline mode")
@@ -145,7 +145,7 @@ func checkClass(pattern string, i int) (end int, err error) {
 			operation = 2
 		}
 		if operation > 0 {
-			return 0, &SyntaxError{Pattern: pattern, Off: k, Len: operation, Msg: "a class in brackets cannot hold another one, or the operations && -- ~~: write the class in another way, or a backslash in front of the character"}
+			return 0, &SyntaxError{Pattern: pattern, Off: k, Len: operation, Msg: "a class in brackets cannot contain another class or the operations && -- ~~: rewrite the class, or escape the character with a backslash"}
 		}
 	}
 	return len(pattern), nil

@@ -16,7 +16,7 @@ type automaton struct {
 	prog    *syntax.Prog
 	classes classes
 	caches  sync.Pool   // *cache values, reused by later searches
-	broken  atomic.Bool // set when a cache has exceeded maxStates, because every later search would exceed it too
+	broken  atomic.Bool // set when a cache has exceeded maxStates, because later searches would probably exceed it too
 }
 
 const (
@@ -221,7 +221,7 @@ func (c *cache) find(text string) (off int, ok bool) {
 	return -1, true
 }
 
-// step returns the row that follows row after the rune r, whose class is given.
+// step returns the row of the state that follows the given state (row) after the rune r of the given class.
 func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	if to = c.next[int(row)+int(class)]; to != unknown {
 		return to, true
@@ -245,8 +245,8 @@ func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	return to, ok
 }
 
-// run executes the instructions on the stack and follows those that accept r. found means that there is a match before
-// r.
+// run executes the instructions on the stack. after has the successors of the instructions that accept r. found reports
+// whether there is a match before r.
 func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 	for len(c.stack) > 0 {
 		pc := c.stack[len(c.stack)-1]

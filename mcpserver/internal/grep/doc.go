@@ -1,5 +1,5 @@
-// Package grep finds lines of text by regular expressions, and paths by globs. It prints the same lines, counts,
-// context and separators as ripgrep does for the same text.
+// Package grep finds lines of text by regular expressions, and paths by globs. It prints lines, counts, context and
+// separators like ripgrep.
 //
 //	p, err := grep.Compile(`TODO|FIXME`, grep.Options{IgnoreCase: true})
 //	p.Matches(text)                                 // whether at least one line matches
@@ -12,7 +12,7 @@
 // operations ("&&", "--", "~~") in classes and nested classes are errors, and there is no \Z. \d, \s, \w and \b follow
 // Unicode. Package regexp supports only ASCII \b, so the automaton decides which lines match. If regexp finds no match
 // in a matching line, the package uses the matches of the expression without \b. Line breaks are LF or CRLF, unless the
-// pattern contains a carriage return. The time for a pattern is linear in the length of the text.
+// pattern contains a carriage return. The time for finding one match is linear in the length of the text.
 //
 // Without Multiline no match crosses a line break: classes do not contain the line break, and a literal line break in a
 // pattern is an error. With Multiline, '.' also matches line breaks (as with ripgrep's --multiline-dotall), and counts

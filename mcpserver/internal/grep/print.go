@@ -18,8 +18,8 @@ type Format struct {
 // Separator separates groups of lines if context is printed.
 const Separator = "--"
 
-// Entry is a printed line or match. Start and End are its offsets in the text without a byte order mark. End includes
-// the line break.
+// Entry is a printed line or match. Start and End are its offsets in the text without a byte order mark. If the entry
+// extends to the end of its line, End includes the line break.
 type Entry struct {
 	Text       string
 	Line       int // line number, from 1
@@ -27,7 +27,8 @@ type Entry struct {
 	Cut        bool // whether Text is only a part of the line or match
 }
 
-// Entries returns the lines to print. If limit is not negative, it is the maximum number of entries.
+// Entries returns the lines to print. If limit is not negative, the search stops when there are more than limit
+// entries; Entries may therefore return more.
 func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	text = trimBOM(text)
 	searched := p.searched(text)

@@ -4,16 +4,16 @@ import (
 	"slices"
 )
 
-// A Signature is a Bloom filter of the trigrams of one folded text. It needs a third of the memory of the text. It
-// excludes texts that lack the trigrams that a pattern requires; one in twenty missing trigrams is not detected. Unlike
-// a trigram index, it is dropped together with its text.
+// A Signature is a Bloom filter of the trigrams of one folded text. It needs at most about 3/8 of the memory of the
+// text. It excludes texts that lack the trigrams that a pattern requires; about one in twenty missing trigrams is not
+// detected. Unlike an entry of a trigram index, it can be dropped at once when its text changes.
 
 const (
-	// bitsPer is the number of bits per distinct trigram. Two bits are set for each trigram, so one in twenty missing
-	// trigrams is not detected.
+	// bitsPer is the number of bits per distinct trigram. Two bits are set for each trigram, so about one in twenty
+	// missing trigrams is not detected.
 	bitsPer = 8
-	// maxBitsPerByte is the maximum number of bits of a signature per byte of text. A text with few repetitions reaches
-	// it.
+	// maxBitsPerByte is the maximum number of bits of a signature per byte of text. Only texts with few repetitions
+	// reach this maximum.
 	maxBitsPerByte = 3
 )
 

@@ -10,7 +10,7 @@ import (
 
 const (
 	// Max is the maximum size of a tool result (text and structured content) in bytes of JSON. If a result is longer,
-	// clients show a model only its beginning.
+	// some clients show a model only its beginning.
 	Max = 40_000
 	// ProtocolOverhead is the maximum number of bytes that the protocol adds to a result.
 	ProtocolOverhead = 600
@@ -33,7 +33,7 @@ func (r Result) Cost() int {
 }
 
 func jsonLen(v any) int {
-	raw, _ := json.Marshal(v) // nil on failure, which JSON reports
+	raw, _ := json.Marshal(v) // nil on failure; the function JSON reports the error
 	return len(raw)
 }
 
@@ -82,7 +82,8 @@ func JoinTruncated(lines []string, limit int, format string, args ...any) string
 	return joined
 }
 
-// Fit returns build(m) for the largest m from 1 to n for which the structured result fits into Max.
+// Fit returns build(m) for the largest m up to n for which the structured result fits into Max. m is at least 1, unless
+// n is 0.
 func Fit[R any](n int, build func(m int) R) R {
 	n = min(n, Max/20) // each item has at least 20 bytes
 	fitting := sort.Search(n, func(i int) bool { return JSON(build(i+1)).Cost() > Max })

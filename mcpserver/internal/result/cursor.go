@@ -16,8 +16,8 @@ import (
 // text position) instead of its number, so that concurrent changes do not shift the remaining items. A checksum of the
 // tool, its arguments and the key detects cursors that are mistyped or belong to another call.
 
-// Listing is the cursor argument together with the call that it belongs to. Tools that list embed it in their
-// arguments.
+// Listing is the cursor argument together with the call that it belongs to. Tools that return lists embed a Listing in
+// their arguments.
 type Listing struct {
 	Cursor string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer"`
 
@@ -68,7 +68,7 @@ func (l Listing) Continue(res *Result, key any, shown string) {
 }
 
 type Page struct {
-	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
+	NextCursor string `json:"next_cursor,omitempty" doc:"Set if there is more: pass it as cursor with the same other arguments"`
 }
 
 // FitPage returns build(m, page) for as many of the n items as fit into a result. total is the number of items that

@@ -9,7 +9,7 @@ import (
 )
 
 // A file name may contain any character. A line break in a name would make one line look like two. Results therefore
-// escape such characters as Go does. Arguments may contain escaped or unescaped names.
+// escape such characters in the same way as Go. Arguments may contain escaped or unescaped names.
 
 var shortEscapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
 
@@ -31,7 +31,7 @@ func Escape[S ~string](name S) string {
 	return b.String()
 }
 
-// Unprintable reports whether r breaks a line or changes the direction of text.
+// Unprintable reports whether r is a control character, breaks a line or changes the direction of text.
 func Unprintable(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
@@ -68,8 +68,8 @@ func OneLine(s string) string {
 
 func EscapeBreaks(s string) string { return strings.NewReplacer("\r\n", `\n`, "\n", `\n`).Replace(s) }
 
-// ListNames lists the first names, up to the number most. It then adds the number of the remaining names, with noun as
-// the word for one of them.
+// ListNames lists the first names; most is the maximum number of listed names. It then adds the number of the remaining
+// names, with noun as the word for one of them.
 func ListNames[S ~string](names []S, most int, noun string) string {
 	var list []string
 	for _, name := range names[:min(most, len(names))] {

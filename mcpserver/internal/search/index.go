@@ -32,7 +32,7 @@ type Index struct {
 	mu    sync.Mutex // guards the fields below
 	seen  uint64     // number of the newest change that was applied
 	notes map[model.Path]*Note
-	list  []*Note // in the order of Walk; nil after notes were added or removed
+	list  []*Note // in the order of Walk; nil if the workspace must be walked again
 }
 
 // Note is a note or another file. The signature of a note is nil before the first search, and empty after a change.
@@ -90,7 +90,8 @@ func isBinary(p model.Path) bool {
 	return slices.Contains(binaryEndings, strings.ToLower(path.Ext(p.Base())))
 }
 
-// Below returns the documents at and below under for which wanted returns true, sorted by path.
+// Below returns the documents in a folder, or one document (under), for which wanted returns true, in the order of
+// Walk.
 func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
 	all, err := x.all(ctx)
 	if err != nil {
@@ -128,8 +129,8 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	return list, err
 }
 
-// setSignature stores the signature of text unless n has changed since text was read. before is the signature of n when
-// text was read.
+// setSignature stores the signature of text unless n has changed since text was read. before is the signature that n
+// had just before text was read; if it is known, setSignature does nothing.
 func (x *Index) setSignature(n *Note, before *grep.Signature, text string) {
 	if before.Known() {
 		return
@@ -154,8 +155,8 @@ func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Patte
 const batch = 256
 
 // Scan calls look concurrently for each note that may match. It calls take with the results in order, on the goroutine
-// of the caller, until take returns false. It ignores deleted and offline notes. skipped lists the files that have no
-// text, are too large or cannot be read.
+// of the caller, until take returns false. For a deleted or offline note, take gets the zero value. Other errors of
+// notes end the scan. skipped lists the other files that have no text, are too large or must not be read.
 func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	q := grep.NewTrigramQuery(clauses)
 	results := make([]T, batch)

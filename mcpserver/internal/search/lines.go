@@ -25,7 +25,7 @@ type LineSearch struct {
 	After    *result.SearchPos     // cursor of the search; nil at the beginning
 }
 
-// FoundLine is a matching line. Its passage is empty if Text is only part of the line.
+// FoundLine is a matching line. The Range of its passage is empty if Text is only part of the line.
 type FoundLine struct {
 	session.Passage
 	Number int
@@ -64,7 +64,7 @@ func (job LineSearch) isBefore(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }
 
-// in returns at most MaxLines lines after the cursor, and the number of all matching lines.
+// in returns at most MaxLines lines after the cursor. With job.All it also counts all matching lines.
 func (job LineSearch) in(d document.Document) (found foundLines) {
 	p, text := d.Path, strings.TrimPrefix(d.Text, textrange.BOM)
 	from, limit := 0, job.MaxLines
@@ -111,7 +111,8 @@ func (job LineSearch) preview(line string) string {
 	return part(line, from)
 }
 
-// part returns the part of a long line from a byte offset on, with a note about the omitted parts.
+// part returns line if it is short. Otherwise it returns a part that begins at a byte offset (from), with a note about
+// the omitted parts.
 func part(line string, from int) string {
 	if len(line) <= result.MaxLine || utf8.RuneCountInString(line) <= result.MaxLine {
 		return line
@@ -122,8 +123,8 @@ func part(line string, from int) string {
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
 }
 
-// Context returns lines before and after l that fit into a result, at most around lines on each side. form formats a
-// line.
+// Context returns the lines before and after l that fit into result.MaxMatch. around is the maximum number of lines on
+// each side. If some do not fit, the outermost item is the number of omitted lines. form formats a line.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
 	left := result.MaxMatch - result.StructuredCost(l.Text)
 	add := func(list []string, n, rest int) (_ []string, fits bool) {

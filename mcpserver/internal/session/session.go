@@ -1,9 +1,10 @@
-// Package session has the state of one client. A [Session] has the client's name, and up to where the tool "changes"
-// has told the client about changes and decisions ([ChangeCursor]). For each document that the client has read, it has
-// a [ReadState]: the text at the last read, the ranges of the text that the client was shown, the client's own marks in
-// that text, and the decisions that were not reported to the client yet. It keeps the 4096 documents that the client
-// began to read last; the client must read others again before it changes them. It gets the decisions from the
-// workspace, and changes no documents. A Session has one lock; no other lock is taken while it is held.
+// Package session has the state of one client. A [Session] has the client's name, and the place up to which the tool
+// "changes" has reported changes and decisions to the client ([ChangeCursor]). For each document that the client has
+// read, it has a [ReadState]: the text at the last read, the ranges of the text that the client was shown, the client's
+// own marks in that text, and the decisions that were not reported to the client yet. It keeps the 4096 documents that
+// the client began to read last; the client must read other documents again before it changes them. It gets the
+// decisions from the workspace, and changes no documents. A Session has one lock; no other lock is taken while it is
+// held.
 package session
 
 import (
@@ -28,13 +29,13 @@ type Options struct {
 	ID        string
 	Client    string            // default name of the client
 	Author    string            // author of all changes; "" means the name of the client
-	Workspace *bridge.Workspace // to look up the outcomes of suggestions
+	Workspace *bridge.Workspace // used to look up the outcomes of suggestions
 	Logger    *slog.Logger
 }
 
 // ReadState describes the parts of a document that a client has read.
 type ReadState struct {
-	Text       string             // the text at the client's last read
+	Text       string             // the text at the client's last read or change
 	ReadRanges textrange.RangeSet // the bytes of Text that the client was shown
 
 	Version   *model.Version        // nil for files other than notes
@@ -112,7 +113,7 @@ func (s *Session) SetClient(name string, elicits bool) {
 	}
 }
 
-// RecordRead records that the client has read parts of d. It does not record the decisions on the client's suggestions.
+// RecordRead records that the client has read parts of d. Decisions on the client's suggestions stay unreported.
 func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	known, _ := s.ReadStateOf(d.Path)
 	n := ReadState{Text: d.Text, ReadRanges: known.RangesIn(d.Text), Version: d.Version}
@@ -127,8 +128,8 @@ func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	s.SetReadState(d.Path, n)
 }
 
-// Passage is a range of a note without its byte order mark. Version is nil for files that are not notes, and for ranges
-// that were not shown completely.
+// Passage is a range of a note. The Range has offsets in the text without a byte order mark. Version is nil for files
+// that are not notes, and usually for ranges that were not shown completely.
 type Passage struct {
 	Path    model.Path
 	Version *model.Version
@@ -137,7 +138,8 @@ type Passage struct {
 
 func (p Passage) self() Passage { return p }
 
-// RecordFound records the passages in found as read. Passages of one note must be next to each other in found.
+// RecordFound records the passages in found that have a Version as read. Passages of one note must be next to each
+// other in found.
 func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 	var list []Passage
 	for _, f := range found {
@@ -212,8 +214,8 @@ func (s *Session) RecordCreate(p model.Path, v *model.Version) {
 	s.SetReadState(p, ReadState{Text: text, ReadRanges: textrange.All(text), Version: v, OwnMarks: v.Suggestions()})
 }
 
-// RecordChange records that the client has changed a note from before to after. known are the ranges of after that the
-// client has read or written.
+// RecordChange records that the client has changed one version of a note (before) into another (after). known has the
+// ranges of the new text that the client has read or written.
 func (s *Session) RecordChange(p model.Path, before, after *model.Version, known textrange.RangeSet) {
 	old, _ := s.ReadStateOf(p)
 	n := ReadState{Text: after.Text(), ReadRanges: known, Version: after, Decisions: s.DecisionsUpTo(p, old, before)}
@@ -222,7 +224,8 @@ func (s *Session) RecordChange(p model.Path, before, after *model.Version, known
 	s.SetReadState(p, n)
 }
 
-// OwnMarksIn returns the marks of v that belong to the session. list must be the pending suggestions of v.
+// OwnMarksIn returns the marks of v that belong to the session or have its author. list must be the pending suggestions
+// of v.
 func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwrap.Suggestion {
 	author := s.Author()
 	var own []diffwrap.Suggestion
@@ -235,8 +238,8 @@ func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwr
 	return subtractMarks(marks, subtractMarks(marks, own))
 }
 
-// DecisionsUpTo returns the decisions on the session's suggestions that were not reported yet, up to the version
-// current.
+// DecisionsUpTo returns the decisions on the session's suggestions that were not reported yet, up to a version
+// (current).
 func (s *Session) DecisionsUpTo(p model.Path, n ReadState, current *model.Version) []bridge.Resolved {
 	if len(n.OwnMarks) == 0 || n.Version == current || n.Version == nil {
 		return n.Decisions

@@ -11,8 +11,8 @@ import (
 
 // This file finds quoted text in a document and replaces it in the document's style of line breaks and quotes.
 
-// Find returns all ranges of old in doc, including overlapping ones. If there is no exact match, straight quotes also
-// match curly quotes, and both kinds of line breaks match each other.
+// Find returns all ranges of old in doc, including overlapping ones. If there is no exact match, or one begins or ends
+// inside a CRLF, straight quotes also match curly quotes, and both kinds of line breaks match each other.
 func Find(doc, old string) []Range {
 	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Range) bool { return cutsBreak(doc, p) }) {
 		return places
@@ -85,7 +85,8 @@ func NonOverlapping(places []Range) []Range {
 	return out
 }
 
-// Replace returns the edits that replace places, which are matches of old, by with. It adapts with to the style of doc.
+// Replace returns the edits that replace places, which are matches of old, by a new text (with). It adapts the new text
+// to the style of doc. If the new text is "", the edits also remove the line break after whole lines.
 func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
@@ -106,8 +107,8 @@ func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	return edits
 }
 
-// wholeLine returns the length of the line break after p if p consists of whole lines. Removing such a range also
-// removes the line break.
+// wholeLine returns the length of the line break after p if p consists of whole lines without the last line break.
+// Otherwise it returns 0.
 func wholeLine(doc string, p Range) int {
 	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
 		return 0
@@ -130,8 +131,8 @@ func InStyleOf(base, content string) string {
 	return content
 }
 
-// inBreaksOf returns s, the replacement for found, with the line breaks of found. If found has none, it uses those of
-// doc.
+// inBreaksOf returns s, the replacement for found, with the line breaks of found. If found has no line breaks, it uses
+// the line breaks of doc.
 func inBreaksOf(doc, found, s string) string {
 	if strings.Contains(found, "\n") {
 		return diffwrap.KeepBreaks(s, found)
@@ -143,8 +144,8 @@ func inQuotesOf(found, s string) string {
 	return smartenQuotes(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
 }
 
-// smartenQuotes makes straight quotes curly. It uses opening quotes at the start and after white space, an opening
-// bracket or a dash, and closing quotes elsewhere.
+// smartenQuotes makes straight single or double quotes curly, as selected. It uses opening quotes at the start and
+// after white space, an opening bracket, a dash or an opening quote, and closing quotes elsewhere.
 func smartenQuotes(s string, single, double bool) string {
 	var b strings.Builder
 	before := ' '

@@ -215,7 +215,7 @@ func TestNearest(t *testing.T) {
 	for quote, want := range map[string]string{
 		"The coffee is cold by now.":             `The nearest is line 3, which has "tea" instead of "coffee": "The tea is cold by now.".`,
 		"First.\n\nThe tea is very cold by now.": `The nearest is line 3, which lacks "very ": "The tea is cold by now.".`,
-		"The tea is hot sweet.":                  `The nearest is line 4, which has "and " more: "The tea is hot and sweet.".`,
+		"The tea is hot sweet.":                  `The nearest is line 4, which additionally has "and ": "The tea is hot and sweet.".`,
 		"Entirely other words":                   "",
 		"First.\nThe tea is cold by now.":        "",
 		" \n":                                    "",

@@ -10,7 +10,8 @@ import (
 // delimiters open suggestions and highlights. Comments are not included, because they are allowed.
 var delimiters = []string{"{++", "{--", "{~~", "{=="}
 
-// newMarkup finds a delimiter that occurs more often in after than in before, and that opens a mark on a new line.
+// newMarkup finds a delimiter that occurs more often after a change than before the change. It ignores delimiters in
+// literal text, such as code, and on lines that existed before the change.
 func newMarkup(before, after string) (delimiter string, off int, found bool) {
 	for _, d := range delimiters {
 		if strings.Count(after, d) <= strings.Count(before, d) {
@@ -34,8 +35,8 @@ func hasLine(doc, line string) bool {
 // Argument is a named text in a call.
 type Argument struct{ Name, Text string }
 
-// CheckMarkup returns an error if a change introduces CriticMarkup. arg is the new text, which is in after from offset
-// begin on, perhaps in several places and with other blanks and line breaks. The raw view allows marks.
+// CheckMarkup returns an error if a change introduces CriticMarkup. arg is the new text. The changed document contains
+// arg from offset begin on, perhaps in several places and with other blanks and line breaks. The raw view allows marks.
 func CheckMarkup(arg Argument, view diffwrap.View, before, after string, begin int) error {
 	if view == diffwrap.RawView {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// folded is a text in a form in which similar texts are equal: single spaces, no trailing blanks, LF line breaks,
-// straight quotes, NFC, and no zero-width characters.
+// folded is a text in a normal form, which is equal for similar texts: single spaces, no trailing blanks, LF line
+// breaks, straight quotes, NFC, and no zero-width characters.
 type folded struct {
 	text       string
 	start, end []int // offset in the source of each byte of text
@@ -76,7 +76,8 @@ func foldText(s string) folded {
 	return f
 }
 
-// FindNear returns the ranges of doc that are equal to old except for blanks, quotes and character encoding.
+// FindNear returns ranges of doc that do not overlap and are equal to old except for the kind and number of blanks, the
+// kind of line breaks and quotes, zero-width characters and Unicode normalization. It returns nil if old is blank.
 func FindNear(doc, old string) (places []Range) {
 	d, o := foldText(doc), foldText(old)
 	if strings.TrimSpace(o.text) == "" {
@@ -95,8 +96,8 @@ func IsNear(found, old string) bool {
 	return plainFound != plainOld
 }
 
-// replaceNear applies the difference between old and with to p, which is a match of old. It does not change any other
-// text of doc.
+// replaceNear applies the difference between old and the new text (with) to p, which is a match of old. If possible, it
+// keeps the other text of the match; otherwise it replaces the whole match.
 func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 	found := doc[p.Start:p.End]
 	f, o := foldText(found), foldText(old)
@@ -128,12 +129,12 @@ func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 }
 
 const (
-	maxCompared = 50_000 // maximum number of lines of a document
+	maxCompared = 50_000 // number of lines at the start of a document that are compared
 	likeness    = 0.5    // minimum share of common words
 )
 
 // Nearest explains why a quote has no match. It describes the line of doc that is most similar to the first missing
-// line of the quote, and the difference. It returns "" if no line is similar.
+// line of the quote, and the difference. It returns "" if no line is similar, or if no line of the quote is missing.
 func Nearest(doc, quote string) string {
 	whole := foldText(doc).text
 	for _, line := range SplitLines(quote) {
@@ -191,8 +192,8 @@ func alike(a, b map[string]int) float64 {
 	return 2 * float64(common) / float64(all)
 }
 
-// difference describes the first difference between two lines. It ignores additional text of have before and after
-// want.
+// difference describes the first difference between two lines, want and have. It ignores additional text at the start
+// and the end of have.
 func difference(want, have string) string {
 	edits := slices.DeleteFunc(diffwrap.DiffWords(want, have), func(e diffwrap.Edit) bool { return e.Len == 0 && (e.Off == 0 || e.Off == len(want)) })
 	if len(edits) == 0 {
@@ -201,7 +202,7 @@ func difference(want, have string) string {
 	e := edits[0]
 	switch old := want[e.Off : e.Off+e.Len]; {
 	case old == "":
-		return fmt.Sprintf(", which has %q more", firstChars(e.New))
+		return fmt.Sprintf(", which additionally has %q", firstChars(e.New))
 	case e.New == "":
 		return fmt.Sprintf(", which lacks %q", firstChars(old))
 	default:

@@ -1,7 +1,8 @@
 // Package textrange works with ranges of a text ([Range], in bytes). It has sets of ranges that survive edits
 // ([RangeSet]), positions in lines and characters ([Position]), and windows that fit into a result ([WindowOf]). It
-// finds and replaces text that a model quotes, exactly (find.go) or except for blanks and quotes (near.go), and refuses
-// new text with marks ([CheckMarkup]). All functions are pure. Package session records which ranges a client has read.
+// finds and replaces text that a model quotes, with other quotes and line breaks (find.go) or also with other blanks
+// (near.go), and refuses new text with marks ([CheckMarkup]). All functions are pure. Package session records which
+// ranges a client has read.
 package textrange
 
 import (
@@ -188,8 +189,8 @@ func (s RangeSet) AfterEdits(edits []diffwrap.Edit, own bool) RangeSet {
 	return out
 }
 
-// Rebase converts s, a set of bytes of old, to a set of bytes of new. If own is set, the result includes the inserted
-// text.
+// Rebase converts s, a set of bytes of an earlier text (old), to a set of bytes of a later text (new). If own is set,
+// the result includes the inserted text.
 func (s RangeSet) Rebase(old, new string, own bool) RangeSet {
 	if old == new || len(s) == 0 && !own {
 		return s

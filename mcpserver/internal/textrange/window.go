@@ -10,20 +10,20 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// A window contains as many whole lines as fit into a result. If one line does not fit, the window ends inside it, and
-// the next window begins at a column of that line.
+// A window contains as many whole lines as fit into a result. If even the first line does not fit, the window ends
+// inside that line, and the next window begins at a column of it.
 
 type Window struct {
 	Lines []string // without line breaks; the first and the last line may be partial
 	Begin Position
-	Next  Position // where the remaining text starts; zero if there is none
+	Next  Position // where the next window starts; zero if there is none
 	Range Range
 	Total int  // number of lines of the text
 	ended bool // whether a line break ends the last shown line
 }
 
-// WindowOf returns the window from begin to the line last. The window ends earlier if the total cost of the lines would
-// exceed limit. It is empty if the text has no line at begin.
+// WindowOf returns the window from begin to line number last. The window ends earlier if the total cost of the lines
+// would exceed limit. It is empty if the text has no line at begin.
 func WindowOf(text string, begin Position, last, limit int, cost func(string) int) (Window, error) {
 	begin = Position{max(begin.Line, 1), max(begin.Column, 1)}
 	w := Window{Begin: begin, Total: CountLines(text)}
@@ -75,8 +75,8 @@ func WindowOf(text string, begin Position, last, limit int, cost func(string) in
 	return w, nil
 }
 
-// PartOf returns the longest prefix of line within limit. The prefix ends between grapheme clusters, unless even the
-// first cluster does not fit.
+// PartOf returns the longest prefix of line whose cost is within limit, but at least one character. The prefix ends
+// between grapheme clusters, unless even the first cluster does not fit.
 func PartOf(line string, limit int, cost func(string) int) string {
 	margin := cost("")
 	end, used, state := 0, margin, -1
@@ -103,7 +103,8 @@ func PartOf(line string, limit int, cost func(string) int) string {
 	return line[:end]
 }
 
-// Notice describes the part that is shown. how must describe the call that shows more.
+// Notice describes the part that is shown, or returns "" if there is no next window. how must describe the call that
+// shows more.
 func (w Window) Notice(how func(Position) string) string {
 	if w.Next == (Position{}) {
 		return ""
@@ -119,7 +120,7 @@ func (w Window) Notice(how func(Position) string) string {
 }
 
 // WindowForResult returns the window for a structured result, in which each line costs margin extra characters. The
-// window extends from begin to the line end or, if end is nil, over at most the number of lines in most.
+// window extends from begin to line *end. If end is nil, it extends at most to line begin.Line + most.
 func WindowForResult(path, text string, begin Position, end *int, most, margin int) (Window, error) {
 	total := CountLines(text)
 	last := begin.Line + min(most, total)

@@ -207,7 +207,7 @@ func unknownArguments(tool, prefix string, params []Param, rest map[string]json.
 
 func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
-	if err := json.Unmarshal(value, &v); err != nil { // v is valid JSON, so this must be a number out of range
+	if err := json.Unmarshal(value, &v); err != nil { // value is valid JSON, so it must have a number out of range
 		return result.InvalidArgument("The argument %q has a number that is too large.", p.Name)
 	}
 	if !wellFormed(value) {
@@ -236,7 +236,7 @@ func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	}
 }
 
-// maxDepth is the maximum nesting of an object. It is far more than users can edit.
+// maxDepth is the maximum nesting depth of an object. It is much higher than the depth of any object that users edit.
 const maxDepth = 64
 
 func depth(v any) int {
@@ -310,14 +310,14 @@ func (p Param) checkPath(s string) error {
 	case errors.Is(err, model.ErrNameTooLong):
 		return result.InvalidArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.Name)
 	case err != nil:
-		return result.InvalidArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.Name, s)
+		return result.InvalidArgument("The argument %q is %q, which is not allowed: it must not contain \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.Name, s)
 	case clean == "" && p.required:
 		return result.InvalidArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.Name)
 	}
 	return nil
 }
 
-// setBool sets a bool. It also accepts "true", because some models send that.
+// setBool sets a bool. It also accepts "true" and "false", because some models send these strings.
 func (p Param) setBool(f reflect.Value, v any) error {
 	switch v {
 	case true, "true":

@@ -43,7 +43,7 @@ func TestDecodeLists(t *testing.T) {
 		{raw: `{"old":"x"}`, err: `The argument "path" of sample is missing.`},
 		{raw: `{"many":null}`, err: `The argument "path" of sample is missing.`},
 		{raw: `{"many":[{"path":"a"}]}`, err: `The argument "many[0].old" of sample is missing.`},
-		{raw: `{"many":[{"path":"a","old":"x"},{"path":"../b","old":"x"}]}`, err: `The argument "many[1].path" is "../b", which is not allowed: it must not hold ".." or NUL. Paths look like Folder/sub/Name.md.`},
+		{raw: `{"many":[{"path":"a","old":"x"},{"path":"../b","old":"x"}]}`, err: `The argument "many[1].path" is "../b", which is not allowed: it must not contain ".." or NUL. Paths look like Folder/sub/Name.md.`},
 		{raw: `{"many":[{"path":"a","old":"x","colour":1}]}`, err: `sample takes no argument "many[0].colour". It takes: path, old, all.`},
 		{raw: `{"many":[3]}`, err: `The argument "many" must be a list of objects.`},
 		{raw: `{"many":{}}`, err: `The argument "many" must be a list.`},

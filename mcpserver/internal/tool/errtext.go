@@ -35,7 +35,7 @@ type sentence struct {
 // sentences returns the error texts. The first row that matches an error is used.
 func (w Phrases) sentences() []sentence {
 	return []sentence{
-		{model.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
+		{model.ErrBadName, "The path %q is not allowed: it must not contain \"..\" or NUL. Paths look like Folder/sub/Name.md."},
 		{model.ErrNameTooLong, "The path %q is not allowed: a name has at most 255 bytes."},
 		{model.ErrIsDir, w.Folder},
 		{model.ErrNotDir, w.NotFolder},
@@ -59,7 +59,7 @@ func (w Phrases) sentences() []sentence {
 	}
 }
 
-// ErrorText returns the text of the result of FromError. It is for a result with several errors.
+// ErrorText returns the text of the result of FromError, including the text of a fault.
 func ErrorText(err error, words Phrases) string {
 	res := FromError(err, words)
 	if res.Err != nil {
@@ -123,7 +123,7 @@ const maxHeadings = 30
 func noSection(p model.Path, e *outline.SectionError) result.Result {
 	list, say := e.Found, "%q has several sections %q: %s. Name one of them as written here, with its line."
 	if len(list) == 0 {
-		list, say = e.Have, "%q has no section %q. Its headings are: %s. A block id is given as ^id."
+		list, say = e.Have, "%q has no section %q. Its headings are: %s. Write a block id as ^id."
 	}
 	var names []string
 	for _, h := range list[:min(len(list), maxHeadings)] {

@@ -39,9 +39,8 @@ func (c *Client) Batched() *Client {
 	return &together
 }
 
-// Show returns a window of d for a structured result, and records it as read. The window extends from begin to the line
-// end or, if end is nil, over at most the number of lines in most. Each line costs margin extra characters. notice
-// contains the call of tool that returns the remaining text.
+// Show returns a window of d for a structured result, and records it as read. begin, end, most and margin are those of
+// textrange.WindowForResult. notice contains the call of tool that returns the remaining text, and d.Notice.
 func (c *Client) Show(d document.Document, begin textrange.Position, end *int, most, margin int, tool string) (w textrange.Window, notice string, err error) {
 	w, err = textrange.WindowForResult(string(d.Path), d.Text, begin, end, most, margin)
 	if err != nil {
@@ -64,8 +63,8 @@ type Hints struct{ ReadOnly, Destructive, Idempotent bool }
 
 var (
 	Reads    = Hints{ReadOnly: true, Idempotent: true}
-	Suggests = Hints{}                  // keeps existing content: changes are suggestions
-	Removes  = Hints{Destructive: true} // removes existing content, after approval
+	Suggests = Hints{}                  // usually keeps existing content, because most workspaces record suggestions
+	Removes  = Hints{Destructive: true} // removes existing content
 	Deletes  = Hints{Destructive: true, Idempotent: true}
 )
 

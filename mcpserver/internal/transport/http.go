@@ -67,17 +67,17 @@ func (w *noResponse) WriteHeader(int)             {}
 
 const bodyTime = 30 * time.Second
 
-// readBody limits the size of a request body and the time for it, but not the duration of the answer or of a stream. It
-// answers a request that exceeds them.
+// readBody reads a request body. It limits the size of the body and the time for reading it, but not the duration of
+// the answer or of a stream. It answers a request that exceeds these limits with an error.
 func readBody(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // some transports have none
+	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // some transports have no deadline
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
 	_ = c.SetReadDeadline(time.Time{})
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		http.Error(w, "request is too large", http.StatusRequestEntityTooLarge)
 	} else if err != nil {
-		http.Error(w, "request does not come to its end", http.StatusRequestTimeout)
+		http.Error(w, "request body is incomplete", http.StatusRequestTimeout)
 	}
 	return body, err == nil
 }

@@ -1,8 +1,8 @@
 // Package transport serves MCP over HTTP in two ways. Local (local.go) serves clients of this machine on the socket of
 // the owner, in all protocol versions. HTTPHandler (http.go) serves Streamable HTTP by mcp-go, in the protocol versions
-// with sessions, which are those before 2026-07-28. The package keeps the sessions, limits the size of messages, and
-// passes them to mcp-go, which calls the tools. It does not check authorization. Local and Sessions each have a lock
-// for their list of sessions.
+// with sessions, which are the versions before 2026-07-28. The package keeps the sessions, limits the size of messages,
+// and passes them to mcp-go, which calls the tools. It does not check authorization. Local and Sessions each have a
+// lock for their list of sessions.
 package transport
 
 import (
@@ -27,7 +27,7 @@ import (
 const (
 	// MaxMessage is the maximum size of a message in bytes. It allows the largest note with every character escaped.
 	MaxMessage = 6*model.MaxNote + 1<<20
-	// maxNotices is the number of notifications queued for a slow client.
+	// maxNotices is the maximum number of notifications that are queued for a slow client.
 	maxNotices = 256
 )
 
@@ -41,8 +41,8 @@ type Subscriptions interface {
 
 type LocalSession struct {
 	ID string
-	// Begin is called for each message in the order of arrival. It returns the context of the message, and a function to
-	// call after the answer was sent.
+	// Begin is called for each message except replies, in the order of arrival. It returns the context of the message,
+	// and a function to call after the answer was sent.
 	Begin func(ctx context.Context, message []byte) (_ context.Context, end func())
 	// Prepare returns the message for Protocol, or a reply.
 	Prepare func(ctx context.Context, message []byte) (prepared []byte, reply any)
@@ -53,8 +53,8 @@ type LocalSession struct {
 // stream. The program sends each message with POST and gets the answer as JSON. The stream carries notifications and
 // requests to the client.
 //
-// Unlike in Streamable HTTP, a session does not begin with initialize, because the newest protocol version does not
-// have it.
+// Unlike in Streamable HTTP, a session does not begin with initialize, because the newest protocol version has no
+// initialize.
 type Local struct {
 	Protocol      *server.MCPServer
 	Subscriptions Subscriptions
@@ -230,7 +230,7 @@ func (c *local) RequestElicitation(ctx context.Context, req mcp.ElicitationReque
 			return nil, c.ended.Err()
 		case a := <-answer:
 			if a.Error != nil {
-				return nil, fmt.Errorf("client does not ask: %s", a.Error.Message)
+				return nil, fmt.Errorf("client cannot ask the user: %s", a.Error.Message)
 			}
 			var res mcp.ElicitationResult
 			if err := json.Unmarshal(a.Result, &res); err != nil {

@@ -178,13 +178,13 @@ func (f *floorFile) save() syscall.Errno {
 
 // saver replaces the files of one folder as relayfs does, with the fewest system calls.
 type saver struct {
-	dir, state int  // file descriptors of the folder, and of the one with temporary files
-	ordered    bool // the disk keeps the order of changes of names
+	dir, state int  // file descriptors of the folder, and of the folder with temporary files
+	ordered    bool // the disk makes renames durable in order
 	log        *os.File
 	names      atomic.Int64
 
 	mu      sync.Mutex // guards the fields below
-	waiting []string   // temporary names of replaced files, of which the new ones are not synced yet
+	waiting []string   // pairs of a replaced file's temporary name and the name of its new file, which is not synced yet
 	logged  int64
 }
 
@@ -196,7 +196,7 @@ const (
 func newSaver(dir string) (s *saver, err error) {
 	s = new(saver)
 	state := dir + ".floor"
-	if err = errors.Join(os.RemoveAll(state), os.Mkdir(state, 0o700)); err != nil { // of the last mount
+	if err = errors.Join(os.RemoveAll(state), os.Mkdir(state, 0o700)); err != nil { // left by the last mount
 		return nil, err
 	}
 	root, err := (disk.OS{}).OpenRoot(dir)

@@ -49,7 +49,7 @@ func (b *bench) mountingBig() error {
 	return nil
 }
 
-// quietPeriod is the time in which an idle mount must release the memory of a search.
+// quietPeriod is the time within which an idle mount must release the memory of a search.
 const quietPeriod = 3 * time.Minute
 
 // mountingMillion mounts a vault of a million small notes, lists a folder and saves a note at once.
@@ -102,8 +102,8 @@ func (b *bench) mountingMillion() error {
 	return nil
 }
 
-// mountLarge mounts a vault and prints the time until the mount is ready, and the memory of its process then. The floor
-// is a process that holds the names and stamps of all files.
+// mountLarge mounts a vault and prints the time until the mount is ready, and the memory of the mount's process at that
+// time. The floor is a process that holds the names and stamps of all files.
 func (b *bench) mountLarge(vault string, notes int, inTime time.Duration, inMemory int) (*mounted, error) {
 	scan := func() (*mounted, error) { return b.start(exec.Command(b.self, "-serve", "scan", vault), "") }
 	mount := func() (*mounted, error) { return b.mount(vault, "") }

@@ -13,8 +13,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// served mounts dir with a peer, which another process serves, as with a mount of relayfs: loopback, which measures the
-// cost of FUSE alone, or floor.
+// served mounts dir with the given peer: loopback, which measures the cost of FUSE alone, or floor. As with a mount of
+// relayfs, another process serves the mount.
 func (b *bench) served(peer, dir string) (*mounted, error) {
 	mnt, err := os.MkdirTemp(b.work, peer+"-")
 	if err != nil {
@@ -24,7 +24,7 @@ func (b *bench) served(peer, dir string) (*mounted, error) {
 }
 
 // serve serves dir at mnt until it is unmounted. The kernel may cache names and attributes for as long as with relayfs.
-// It must not read and write the files of dir directly, because relayfs has to see each read and write.
+// The kernel must not read and write the files of dir directly, because relayfs has to see each read and write.
 func serve(peer, dir, mnt string) error {
 	var root fs.InodeEmbedder
 	var err error

@@ -3,17 +3,18 @@
 // Mount measures how fast programs are on a relayfs mount and over MCP. It prints one row per figure, with these
 // values: in a plain directory, in go-fuse's loopback mount of such a directory (the cost of FUSE alone), on the floor
 // (floor.go: a mount that does only the work necessary for relayfs's guarantees), and on relayfs. Then it prints the
-// ratio of relayfs to one of the others with its goal, and the same ratio of the floor: a goal below the ratio of the
-// floor cannot be reached.
+// ratio of relayfs to one of the other values, the same ratio of the floor, and the goal of the ratio: a goal below the
+// ratio of the floor cannot be reached.
 //
 //	go run ./tests/bench/mount -relayfs ./relayfs
 //
 // CPU is the user and system time of the serving process for each save. It is more reliable than elapsed time while
 // other programs are running.
 //
-// Notes to read are in memory (tmpfs), and notes to write are on the vault's own disk. The million notes are in memory,
-// because creating them on a disk takes minutes. Readers are the real programs. Figures are medians; "cold" is the
-// first run on a fresh mount. The program creates directories below -dir and -memory, and removes them.
+// Notes to read are in memory (tmpfs), except relayfs's own vault, which is on a disk. Notes to write are on that disk.
+// The million notes are in memory, because creating them on a disk takes minutes. Most readers are real programs. Most
+// figures are medians; "cold" is the first run on a fresh mount. The program creates directories below -dir and
+// -memory, and removes them.
 package main
 
 import (
@@ -82,7 +83,7 @@ func run(o options) (err error) {
 	defer os.RemoveAll(b.memory)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	go func() { // remove mounts and the million notes at the end
+	go func() { // removes the mounts and directories after a signal
 		<-stop
 		b.end()
 		os.RemoveAll(b.work)

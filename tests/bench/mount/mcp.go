@@ -44,7 +44,7 @@ func newMCPClient(cmd *exec.Cmd) (*mcpClient, error) {
 
 func (c *mcpClient) end() {
 	c.in.Close()
-	_ = c.cmd.Wait() // it ends with its input
+	_ = c.cmd.Wait() // the server ends when its input ends
 }
 
 type mcpMessage struct {
@@ -96,7 +96,7 @@ func (c *mcpClient) call(tool string, arguments map[string]any) (time.Duration, 
 	return took, nil
 }
 
-// attached calls use with a client of 'relayfs mcp' that is attached to a mount of the notes.
+// attached calls a function (use) with a client of 'relayfs mcp' that is attached to a mount of the notes.
 func (b *bench) attached(use func(*mcpClient) error) error {
 	if err := b.makeNotes(); err != nil {
 		return err
@@ -147,13 +147,13 @@ func (b *bench) editingOverMCP() error {
 		took := middles(edits)
 		rounded := func(t time.Duration) string { return t.Round(10 * time.Microsecond).String() }
 		limit("  edit, p50", rounded(took[floor]), rounded(took[relayfs]), "1ms", took[relayfs] > time.Millisecond)
-		limit("  edit, p99", rounded(edits[floor][b.saves*99/100]), rounded(edits[relayfs][b.saves*99/100]), "", false) // middles sorts
+		limit("  edit, p99", rounded(edits[floor][b.saves*99/100]), rounded(edits[relayfs][b.saves*99/100]), "", false) // middles has sorted the times
 		return nil
 	})
 }
 
-// serveMCP is the floor of an attached MCP server: it passes each message to another process, which answers it after
-// the system calls of a durable save, if it is an edit. dir is "" in the other process.
+// serveMCP is the floor of an attached MCP server: it passes each message to another process. That process answers an
+// edit after the system calls of a durable save. The other process runs with mcpOwner in its environment.
 func serveMCP(dir string) error {
 	if os.Getenv(mcpOwner) != "" {
 		return serveMCPOwner(dir)
@@ -228,7 +228,7 @@ func serveMCPOwner(dir string) error {
 
 var searches = []struct {
 	name, pattern string
-	flags         map[string]any // of the tool
+	flags         map[string]any // arguments of the tool
 	rg            []string
 }{
 	{"a rare literal", "Note 4711", nil, []string{"-l"}},
@@ -247,7 +247,8 @@ var searches = []struct {
 	{"across lines", `\.\n[a-m]`, map[string]any{"output_mode": "count", "multiline": true}, []string{"-c", "-U"}},
 }
 
-// searchingOverMCP compares the grep tool with ripgrep on the same notes in memory. The first search reads the notes.
+// searchingOverMCP compares the grep tool with ripgrep on a copy of the notes in memory. The first search of each
+// pattern is not measured.
 func (b *bench) searchingOverMCP() error {
 	return b.attached(func(c *mcpClient) error {
 		for i, s := range searches {

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// The measurements compare these three ways to the same notes.
+// The measurements compare these ways to the same notes.
 const (
 	plain    = iota // a directory
 	loopback        // a loopback mount of such a directory
-	floor           // a mount that does the least
+	floor           // a mount that does only the necessary work
 	relayfs         // a mount of relayfs
 	ways
 )
@@ -51,7 +51,7 @@ func stepNames() (names []string) {
 type reader struct {
 	name           string
 	run            func(dir string) error
-	warm, readOnly goal // of a warm run
+	warm, readOnly goal // goals of a warm run, without and with --read-only
 }
 
 func (b *bench) readers() []reader {
@@ -78,8 +78,8 @@ func program(name string, args ...string) func(string) error {
 	}
 }
 
-// statAll reads the attributes of every note by its path below dir. Absolute paths would not do, because the compared
-// directories differ in depth.
+// statAll reads the attributes of every note by its path below dir. It does not use absolute paths, because the
+// compared directories differ in depth.
 func (b *bench) statAll(dir string) error {
 	before, err := os.Getwd()
 	if err != nil {

@@ -26,9 +26,9 @@ var saves = []save{
 	{"save in place of 100 KB, p50", 100 << 10, inPlace, goal{4, loopback}},
 }
 
-// saving compares saves through the mount with the same saves on the vault's own disk, and through a loopback mount of
-// that disk. It alternates between them, so that the state of the disk affects all of them equally. It first saves
-// notes that were read but never saved before, and then saves the same notes again.
+// saving compares saves through the mount with the same saves on the vault's own disk, and through a loopback mount and
+// a floor on that disk. It alternates between them, so that the state of the disk affects all of them equally. It first
+// saves notes that were read but never saved before, and then saves the same notes again.
 func (b *bench) saving() error {
 	for _, way := range saves {
 		err := b.withSaved(strings.Fields(way.name)[0]+fmt.Sprint(way.size), way.size, func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error {
@@ -53,8 +53,8 @@ func (b *bench) saving() error {
 	return nil
 }
 
-// withSaved calls use with one directory for each way, each with notes of the given size. cpu returns the CPU time that
-// the processes that serve the directories have used since the previous call of cpu.
+// withSaved calls a function (use) with one directory for each way, each with notes of the given size. cpu returns the
+// CPU time of the processes that serve the directories since the previous call of cpu.
 func (b *bench) withSaved(name string, size int, use func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error) error {
 	var dirs [ways]string
 	var served [ways]*mounted
@@ -99,7 +99,7 @@ func (b *bench) withSaved(name string, size int, use func(dirs [ways]string, cpu
 	return use(dirs, cpu)
 }
 
-// rowCPU prints the CPU time of a save.
+// rowCPU prints the average CPU time of a save.
 func (b *bench) rowCPU(used [ways]time.Duration, g goal) {
 	for i := range used {
 		used[i] /= time.Duration(b.saves)

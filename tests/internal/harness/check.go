@@ -26,8 +26,8 @@ func CheckText(t *testing.T, what, got, want string) {
 
 func excerpt(s string, at int) string { return s[max(0, at-40):min(len(s), at+160)] }
 
-// CheckSuggested checks the product's main guarantee for one note: the vault's file holds exactly the difference
-// between before and after as suggestions, and the mount shows after.
+// CheckSuggested checks the product's main guarantee for one note: the original view of the vault's file equals the
+// argument before, and its accepted view and the mount's text equal the argument after.
 func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	t.Helper()
 	CheckText(t, "mount's text of "+name, ReadFile(t, m.Path(name)), after)
@@ -36,7 +36,8 @@ func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	CheckText(t, "accepted view of the vault's "+name, diffwrap.Everything.Accepted(raw), after)
 }
 
-// CheckWhole checks the two views of a note, and that they contain no marks.
+// CheckWhole checks the two views of a note and its text on the mount, and that the views contain no marks of
+// additions.
 func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) {
 	t.Helper()
 	raw := ReadFile(t, m.VaultPath(name))

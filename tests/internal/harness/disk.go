@@ -89,5 +89,5 @@ func (d SmallDisk) SetReadOnly(t *testing.T, readOnly bool) {
 	if readOnly {
 		flags |= syscall.MS_RDONLY
 	}
-	Eventually(t, StartTimeout, func() error { return syscall.Mount("", d.Dir, "", flags, "") }) // EBUSY during a sync
+	Eventually(t, StartTimeout, func() error { return syscall.Mount("", d.Dir, "", flags, "") }) // fails with EBUSY during a sync
 }

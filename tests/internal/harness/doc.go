@@ -5,18 +5,18 @@
 // user. A mount is a relayfs process in a sandbox. t.Cleanup ends and unmounts everything that a test has started.
 //
 // The tests need Linux. Each test has its own sandboxes and calls t.Parallel, except the tests named TestTimed...,
-// which measure time and run alone, after the others.
+// which measure time. make test runs these alone, after the others.
 //
 // # The end-to-end tests
 //
 // The tests are in the folders below tests, one folder for each subject. They build the relayfs binary, mount vaults
-// with it, and use the mount, MCP and the command line as users' programs do. The only package of the product that they
-// use is diffwrap, to read a vault's files.
+// with it, and use the mount, MCP and the command line as users' programs do. Most of them use only one package of the
+// product: diffwrap, to read a vault's files.
 //
-// With RELAYFS_TESTS=all, which make test sets, tests run that take long or need programs other than Go. With
-// RELAYFS_SOAK=1, repeated and random tests run as long as in make soak.
+// With RELAYFS_TESTS=all, which make test sets, tests run that take long or need programs other than Go. RELAYFS_SOAK
+// is a duration for random tests, as in make soak; if it is set, repeated tests also run longer.
 //
-// If a program or /dev/fuse is missing, the test is skipped; with CI=true it fails instead. RELAYFS_BINARY is the
+// If a program or /dev/fuse is missing, the test is skipped; if CI=true is also set, it fails. RELAYFS_BINARY is the
 // absolute path of a binary to test instead of building one; tests/scripts/test.sh builds one binary for all packages.
 // With RELAYFS_RACE=1 the binary is built with the race detector, and a data race fails the test that started the
 // process.

@@ -48,8 +48,8 @@ func ReadFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// WriteAll is WriteFile for a write that may fail. Unlike os.WriteFile it also returns the error of close after a
-// failed write.
+// WriteAll is WriteFile for a write that may fail. It creates no folders. Unlike os.WriteFile it also returns the error
+// of close after a failed write.
 func WriteAll(name string, b []byte) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -35,8 +35,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// MainFull is like Main, for a package whose tests all need FUSE. Without RELAYFS_TESTS=all it does not build the
-// program.
+// MainFull is like Main, for a package whose tests all need FUSE. Without RELAYFS_TESTS=all it runs no tests.
 func MainFull(m *testing.M) {
 	if !need.Everything() {
 		fmt.Println("make test runs it")

@@ -48,7 +48,7 @@ func Gists(list []Suggestion) []string {
 	return lines
 }
 
-// IDOf returns the ID of the proposal for the file whose path ends in path.
+// IDOf returns the ID of the first proposal for a file whose path ends in the given path.
 func IDOf(t *testing.T, list []Suggestion, path string) string {
 	t.Helper()
 	for _, q := range list {

@@ -21,7 +21,7 @@ var QueueTimeout = need.Scaled(2 * time.Minute)
 
 // Eventually polls until check returns nil, and returns how long that took. If the time within has passed, it fails the
 // test with check's last error. It pauses between checks for as long as a check takes, or a fiftieth of the elapsed
-// time if that is longer.
+// time if that is longer, but for at least 2 and at most 100 milliseconds.
 func Eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
 	t.Helper()
 	start := time.Now()

@@ -6,7 +6,7 @@
 // Node then has its source place in sourceLoc, and the folder there lists the Node in movedOut. So the same nodes
 // resolve paths of the source and paths of the workspace.
 //
-// The tree exists only in memory. One lock guards all of it: each exported function and method holds the lock until it
-// returns. Unexported functions and methods require that the caller holds the lock. An operation of several steps needs
+// The tree exists only in memory. One lock guards all of it. Exported functions and methods take the lock if they need
+// it. Unexported functions and methods require that the caller holds the lock. An operation of several steps needs
 // another lock that keeps others from changing the same root (package namespace).
 package tree

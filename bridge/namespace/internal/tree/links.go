@@ -45,7 +45,8 @@ func (t *Tree) walkOn(p model.Path, child func(*Node, string) *Node, follow bool
 	return n
 }
 
-// Follow returns the path to which the links on p and at p lead. It returns fs.ErrNotExist if nothing is there.
+// Follow returns the path to which p leads through symbolic links, including a link at the end of p. It returns
+// fs.ErrNotExist if nothing is there.
 func (t *Tree) Follow(p model.Path) (model.Path, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -64,8 +65,8 @@ func (n *Node) leadsTo() model.Path {
 	return model.Path(path.Join(string(top), path.Join("/", dir, n.link)))
 }
 
-// target returns leadsTo as a path relative to the folder that shows n. All ".." come first, and they never lead out of
-// the root.
+// target returns leadsTo as a path relative to the folder that shows n. All elements ".." come first, and they never
+// lead out of the root.
 func (n *Node) target() string {
 	if n.parent == nil {
 		return n.link // n is no longer shown
@@ -88,7 +89,7 @@ func (n *Node) MayMoveTo(p model.Path) error {
 	return nil
 }
 
-// LeadsToFolder reports whether there is a link at p that leads to a folder.
+// LeadsToFolder reports whether p is a folder or a link that leads to a folder.
 func (t *Tree) LeadsToFolder(p model.Path) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -112,7 +113,8 @@ func (t *Tree) Resolve(p model.Path, follow bool) (model.Path, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
-// InAnotherCase returns a shown path whose last name differs from that of p only in case, or "". It ignores p and from.
+// InAnotherCase returns a shown path whose last element differs from the last element of p only in case, or "". It
+// ignores both of the given paths.
 func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -130,8 +132,8 @@ func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
 	return found
 }
 
-// childFold finds a name like child or, if that fails, in any case. It returns nil if several names differ from name
-// only in case.
+// childFold finds a name as child does or, if that fails, without regard to case. It returns nil if several names
+// differ from name only in case.
 func (n *Node) childFold(name string) *Node {
 	if c := n.child(name); c != nil {
 		return c

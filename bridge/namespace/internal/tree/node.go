@@ -15,7 +15,7 @@ import (
 
 // Node is one name in the tree. Its exported fields never change.
 type Node struct {
-	ID   uint64 // greater than 1; stable in this process, also across renames
+	ID   uint64 // stable in this process, also across renames; 1 for the node above all roots
 	Kind model.NodeKind
 	Root *Root      // nil for the node above all roots
 	Note *note.Note // only for KindNote
@@ -114,8 +114,8 @@ func (n *Node) sourcePath() model.Path {
 	return n.Root.Path().Join(n.rel())
 }
 
-// clearCreator clears createdByAgent of d and of the folders above it if author is another author. The creator then
-// needs approval for changes of these folders. An author without a name is a user.
+// clearCreator clears createdByAgent of d and of the folders above it, except where it is the given author. The creator
+// then needs approval for changes of these folders. An author without a name is a user.
 func (d *Node) clearCreator(author model.Author) {
 	for ; d != nil; d = d.loc().parent {
 		if d.createdByAgent != nil && !d.createdByAgent.Is(author) {
@@ -133,7 +133,7 @@ func (n *Node) creatingAgent() model.Author {
 }
 
 // setCreatedByAgent records author as the creator of the folders at rels that exist. A folder with a known creator
-// keeps it.
+// keeps that creator.
 func (f *Root) setCreatedByAgent(rels []string, author string) {
 	for _, rel := range rels {
 		if d := f.lookup(rel); d != nil && d.creatingAgent().Name == "" {
@@ -162,7 +162,7 @@ type State struct {
 	Name          string    // the shown name
 	ShownRel      string    // path of the node in the source after the proposal for its name is accepted
 	SourceLoc     Target    // place in the source, if the node is shown at another place
-	Moved         bool      // the source has the node at another place, or does not have it
+	Moved         bool      // the node is hidden, or shown at a place where the source does not have it
 	Proposed      bool      // the source does not have the node; Rel is ""
 	Hidden        bool      // the deletion of the node is proposed
 	Pending       *Proposal // proposal to rename or delete the node, or nil
@@ -258,7 +258,7 @@ func (n *Node) InSource(name string) *Node {
 type Info struct {
 	Path     model.Path
 	Kind     model.NodeKind
-	ID       uint64 // greater than 1; stable in this process, also across renames
+	ID       uint64 // stable in this process, also across renames; 1 for the top level
 	Size     int64  // in bytes; for a note the size of its view
 	ModTime  time.Time
 	Mode     fs.FileMode // permission bits
@@ -267,7 +267,8 @@ type Info struct {
 	Offline  bool        // the root's source is unavailable; ReadOnly is also set
 }
 
-// Info describes the node shown at p, without a note's size. It returns fs.ErrNotExist if nothing is shown there.
+// Info describes the node shown at p. For a note, Size is the size of its file. It returns fs.ErrNotExist if nothing is
+// shown there.
 func (t *Tree) Info(op string, p model.Path) (*Node, Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

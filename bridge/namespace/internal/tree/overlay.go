@@ -16,7 +16,7 @@ type sourceLoc struct {
 	name   string
 }
 
-// inSource returns the node that the source has in folder d under name, or nil.
+// inSource returns the node that the source has in folder d under the given name, or nil.
 func (d *Node) inSource(name string) *Node {
 	if c := d.movedOut[name]; c != nil {
 		return c
@@ -94,7 +94,7 @@ func (d *Node) addMovedOut(name string, n *Node) {
 	d.movedOut[name] = n
 }
 
-// show shows n in folder d under name, which must be free.
+// show shows n in folder d under the given name, which must be free.
 func (n *Node) show(d *Node, name string) {
 	n.hide()
 	n.parent, n.name = d, name
@@ -105,8 +105,8 @@ func (n *Node) show(d *Node, name string) {
 	}
 }
 
-// setSourceLoc records that the source now has n in folder d under name. It does not change where n is shown. It
-// updates the paths in proposals.
+// setSourceLoc records that the source now has n in folder d under the given name. It does not change where n is shown.
+// It updates the paths in proposals.
 func (n *Node) setSourceLoc(d *Node, name string) {
 	if old := n.rel(); old != "" {
 		defer func() {

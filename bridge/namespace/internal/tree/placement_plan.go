@@ -30,7 +30,8 @@ var (
 	}
 )
 
-// unplaceable returns the proposals whose nodes cannot get their places in to, even if all other nodes get theirs.
+// unplaceable returns the proposals whose nodes cannot get their places in the plan, even if all other nodes get
+// theirs.
 func (l treeView) unplaceable(to placementPlan, list []*Proposal) (unplaceable []*Proposal) {
 	l.drop(to)
 	for _, p := range list {
@@ -41,7 +42,7 @@ func (l treeView) unplaceable(to placementPlan, list []*Proposal) (unplaceable [
 	return unplaceable
 }
 
-// drop removes from to the nodes that cannot get their places even if all other nodes get theirs.
+// drop removes from the plan the nodes that cannot get their places even if all other nodes get theirs.
 func (l treeView) drop(to placementPlan) {
 	for again := true; again; {
 		again = false

@@ -13,7 +13,7 @@ type Proposal struct {
 	ID   string // never changes
 	Node *Node  // never changes
 
-	current model.ProposalRecord // with the paths of the last call of record
+	current model.ProposalRecord // the record; its paths may be out of date (see the method record)
 	stored  model.ProposalRecord // the record that the store has
 }
 
@@ -81,7 +81,7 @@ func (p *Proposal) Public() model.Proposal {
 	return p.public()
 }
 
-// Update calls fn to change the record. Changed returns the record if it must be stored again.
+// Update calls fn to change the record. Changed returns the record if it then differs from the stored one (see SameAs).
 func (p *Proposal) Update(fn func(*model.ProposalRecord)) {
 	p.Node.Root.mu.Lock()
 	defer p.Node.Root.mu.Unlock()
@@ -97,9 +97,9 @@ func (p *Proposal) MarkStored() model.ProposalRecord {
 	return p.current
 }
 
-// Proposals lists the proposals at or below under, in the order in which they were made. A proposal is below a folder
-// if its node is there now or will be there after acceptance. It returns fs.ErrNotExist if there is neither a node at
-// under nor a proposal below it.
+// Proposals lists the proposals at a path or below it, in the order in which they were made. A proposal is below a
+// folder if its node is there now or will be there after acceptance. It returns fs.ErrNotExist if there is neither a
+// node at the path nor a proposal below it.
 func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -118,7 +118,7 @@ func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	return list, nil
 }
 
-// Pending returns the pending proposals of the root, oldest first.
+// Pending returns the pending proposals of the root, in the order in which they were added to the tree.
 func (f *Root) Pending() []*Proposal {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Unrevertable returns the proposals that cannot be rejected, even together with all the others, because the source
-// path of their node is taken.
+// Unrevertable returns the proposals that cannot be rejected, even together with all other proposals in list, because
+// the source path of their node is taken.
 func (f *Root) Unrevertable(list []*Proposal) (stranded []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -16,8 +16,8 @@ func (f *Root) Unrevertable(list []*Proposal) (stranded []*Proposal) {
 	return displayedView.unplaceable(sourceLocs(list), list)
 }
 
-// Unappliable returns the proposals that cannot be applied to the source, even together with all the others, because
-// the name is taken or a folder to be removed is not empty.
+// Unappliable returns the proposals that cannot be applied to the source, even together with all other proposals in
+// list, because the name is taken, its folder does not exist, or a folder to be removed is not empty.
 func (f *Root) Unappliable(list []*Proposal) (blocked []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -39,7 +39,8 @@ func notBlocked(list []*Proposal) []*Proposal {
 	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.current.Blocked })
 }
 
-// sourceLocs maps each node to its place in the source. A file that is only proposed gets the zero sourceLoc.
+// sourceLocs maps the nodes of proposals to their places in the source. A file that is only proposed gets the zero
+// sourceLoc. An existing file with proposed content is not in the map, because it does not move.
 func sourceLocs(list []*Proposal) placementPlan {
 	to := make(placementPlan)
 	for _, p := range list {
@@ -50,7 +51,8 @@ func sourceLocs(list []*Proposal) placementPlan {
 	return to
 }
 
-// RevertAll withdraws proposals that are not Unrevertable, and shows their nodes at their source paths.
+// RevertAll withdraws proposals that are not Unrevertable, shows their nodes at their source paths, and removes files
+// that are only proposed. It returns the events.
 func (f *Root) RevertAll(list []*Proposal) []model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -111,7 +111,7 @@ func (t *Tree) MayChange(op string, p model.Path) error {
 	return nil
 }
 
-// MayMove is MayChange for n and everything in it, because a move would change all these paths.
+// MayMove is MayChange for everything in n, because a move of n would change all these paths.
 func (t *Tree) MayMove(op string, n *Node) (err error) {
 	if t.rules == nil {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// put adds the node of an entry that author added to the source, with missing parent folders, or updates the existing
-// node. An author without a name is a user. putChild first removes a node that only a proposal shows at the path. If
-// the kind of the entry has changed, the path gets a new node.
+// put adds the node of an entry that the author added to the source, with missing parent folders, or updates the
+// existing node. An author without a name is a user. putChild first removes a node that only a proposal shows at the
+// path. If the kind of the entry has changed, the path gets a new node.
 func (f *Root) put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
 	dir := f.rootNode
 	rel := e.Rel
@@ -52,8 +52,8 @@ func (f *Root) PutScanned(e model.SourceEntry) {
 	f.put(e, model.Author{})
 }
 
-// Put adds an entry that author added to the source, and reports whether the entry is new. An author without a name is
-// a user.
+// Put adds an entry that the author added to the source, and reports whether the entry is new. An author without a name
+// is a user.
 func (f *Root) Put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *Root) SetSourceLoc(n *Node, to Target) {
 	n.setSourceLoc(to.Dir, to.Name)
 }
 
-// MoveInSource records that the author has moved n to the place to in the source, and shows n there.
+// MoveInSource records that the author has moved n to the given place in the source, and shows n there.
 func (f *Root) MoveInSource(n *Node, to Target, author model.Author) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -158,7 +158,7 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	}
 	f.clearName(parent, name, n.Kind)
 	n.setSourceLoc(parent, name)
-	// After revertToSource, which may have moved the folder of n.
+	// This must follow revertToSource, which may have moved the folder of n.
 	f.changes.Events = append(f.changes.Events, n.move(parent, name))
 	if p := n.pending; p != nil && p.current.To() == newRel {
 		f.changes.Done = append(f.changes.Done, p.current.ID)
@@ -168,7 +168,7 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	}
 }
 
-// Files returns the files whose names and sizes match. They include files that are only proposed.
+// Files returns the files whose names and sizes match. They include files that are only proposed, with the size 0.
 func (f *Root) Files(match func(name string, size int64) bool) (files []*Node) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -203,7 +203,8 @@ func (f *Root) Overlay(recs []model.ProposalRecord) {
 	f.placeRestored()
 }
 
-// restoreOne attaches a proposal to its node and hides the node. It drops a proposal whose node no longer exists.
+// restoreOne attaches a proposal to its node. It hides the node if the proposal is a deletion or a rename that is not
+// blocked. It drops a proposal whose node no longer exists.
 func (f *Root) restoreOne(rec model.ProposalRecord) {
 	kept := rec
 	n := f.lookup(rec.Rel)
@@ -226,7 +227,7 @@ func (f *Root) restoreOne(rec model.ProposalRecord) {
 }
 
 // placeRestored shows the nodes of renames at their new places after all of them have left their old places. If the new
-// place no longer exists, it shows the node at its source path.
+// place is taken or no longer exists, it shows the node at its source path.
 func (f *Root) placeRestored() {
 	var homeless []*Node
 	for _, p := range f.proposals {

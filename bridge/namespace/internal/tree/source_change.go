@@ -16,8 +16,8 @@ func (f *Root) invalidate(p *Proposal) {
 	f.changes.Invalidated = append(f.changes.Invalidated, rec)
 }
 
-// clearName removes a node that only a proposal shows in dir under name, because the source has an entry there now. But
-// a proposed file of the same kind becomes the new entry, and clearName returns it.
+// clearName removes a node that only a proposal shows in dir under the given name, because the source has an entry
+// there now. But a proposed file of the same kind becomes the new entry, and clearName returns it.
 func (f *Root) clearName(dir *Node, name string, kind model.NodeKind) *Node {
 	f.undeleteParents(dir)
 	occupant := dir.children[name]
@@ -174,8 +174,8 @@ func (f *Root) TakeChanges() ProposalChanges {
 	return s
 }
 
-// Changed returns the records of proposals that have changed since they were stored, and marks them
-// as stored. The caller stores them.
+// Changed returns the records of proposals that differ from the stored records (see SameAs), and marks them as stored.
+// The caller stores them.
 func (f *Root) Changed() (list []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

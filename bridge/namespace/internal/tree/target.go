@@ -56,7 +56,8 @@ func (t *Tree) sourcePath(p model.Path) string {
 	return path.Join(t.sourcePath(p.Dir()), p.Base())
 }
 
-// SourcePath returns the path of p in the source. For a new node it returns the path that the node would get.
+// SourcePath returns the path of p in the source. For a new node it returns the source path of its folder, joined with
+// its name.
 func (t *Tree) SourcePath(p model.Path) string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -131,8 +132,8 @@ func (n *Node) FreeNameBeside() Target {
 	return Target{Dir: loc.parent, Name: loc.parent.freeName(loc.name)}
 }
 
-// OriginalTarget returns the place from which the node was moved aside, if it is free. It never returns the place where
-// the node is shown, because a move there needs a user's decision.
+// OriginalTarget returns the place that the node left when its name was freed for another node, if that place is free.
+// It never returns the place where the node is shown, because a move there needs a user's decision.
 func (p *Proposal) OriginalTarget() (to Target, ok bool) {
 	n := p.Node
 	n.Root.mu.RLock()

@@ -41,7 +41,7 @@ type Root struct {
 	*shared
 	notes     *note.Source
 	rootNode  *Node
-	proposals []*Proposal     // pending proposals, oldest first
+	proposals []*Proposal     // pending proposals, in the order in which they were added
 	changes   ProposalChanges // changes that are not published yet
 }
 
@@ -83,7 +83,8 @@ func (t *Tree) Restrict(folders ...string) *Tree {
 // IsFull reports whether t is unrestricted.
 func (t *Tree) IsFull() bool { return t.root == t.fullRoot && t.rules == nil }
 
-// Contains reports whether p is in a root of t and not hidden. It is true for the top level.
+// Contains reports whether p is in a root of t and not hidden. It is true for the top level, and for every path if t is
+// full.
 func (t *Tree) Contains(p model.Path) bool {
 	name, _ := p.Split()
 	if p == "" || t.IsFull() {
@@ -118,7 +119,7 @@ func (t *Tree) Roots() []*Root {
 	return list
 }
 
-// Root returns the root with that name, or nil.
+// Root returns the root with the given name, or nil.
 func (t *Tree) Root(name string) *Root {
 	if n := t.root.children[name]; n != nil {
 		return n.Root
@@ -231,8 +232,8 @@ func (t *Tree) CheckNew(op string, p model.Path) error {
 	return nil
 }
 
-// List lists a folder, or the roots if p is "", sorted by name. It sets only paths, kinds and IDs. Errors:
-// fs.ErrNotExist, model.ErrNotDir, model.ErrOffline.
+// List lists a folder, or the roots if p is "". It sorts by name, a folder as if its name ended in '/'. It sets only
+// paths, kinds and IDs. Errors: fs.ErrNotExist, model.ErrNotDir, model.ErrOffline.
 func (t *Tree) List(p model.Path) ([]Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -281,7 +282,7 @@ type Counts struct {
 	Changed                 time.Time // the newest known modification time
 }
 
-// CountNotes returns the number of notes in the root, including those hidden from agents.
+// CountNotes returns the number of notes that the root shows, including those hidden from agents.
 func (f *Root) CountNotes() (notes int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -293,7 +294,7 @@ func (f *Root) CountNotes() (notes int) {
 	return notes
 }
 
-// Count counts the nodes and proposals of f that are not hidden.
+// Count counts the notes, files and proposals of f that are not hidden.
 func (t *Tree) Count(f *Root) (c Counts) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

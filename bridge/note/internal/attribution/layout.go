@@ -32,8 +32,8 @@ func Known(raw string, u Units) diffwrap.Known {
 	return diffwrap.KnownAt(known)
 }
 
-// AddedAfter reports whether agents wrote all text in [from, to), in other changes than the one that wrote the
-// character before it.
+// AddedAfter reports whether agents wrote all text in [from, to), and none of it in the change that wrote the character
+// before the range.
 func (x *Layout) AddedAfter(from, to int) bool {
 	writerAt := func(pos int) (w *Writer) {
 		x.Facts(pos, pos+1, func(_ int, _ model.IDRange, fact *Fact) { w = fact.By })
@@ -87,9 +87,9 @@ type Layout struct {
 	Marks       []diffwrap.Mark
 	Text        []diffwrap.Content
 	Syntax      []diffwrap.Span // ranges that belong neither to marks nor to text
-	MarkOwners  []markOwner     // by index of Marks
-	TextOffsets []OffsetSpan    // by index of Text, in UTF-16 units
-	markOffsets []OffsetSpan    // by index of Marks, in UTF-16 units
+	MarkOwners  []markOwner     // owner of each mark, by index of Marks
+	TextOffsets []OffsetSpan    // range of each text in UTF-16 units, by index of Text
+	markOffsets []OffsetSpan    // range of each mark in UTF-16 units, by index of Marks
 }
 
 type OffsetSpan struct{ From, To int }
@@ -217,7 +217,8 @@ func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 	return edits
 }
 
-// Waiting returns the pending suggestions in document order.
+// Waiting returns the pending suggestions of the text and then the agents' pending comments, each in document order.
+// Their ranges are offsets (model.OffsetRange).
 func (x *Layout) Waiting() (list []model.MarkRecord) {
 	made := make(map[*Suggestion]int)
 	put := func(s *Suggestion, at model.IDRange, added bool) {
@@ -293,7 +294,8 @@ func (t *Table) Delimits(r model.IDRange) bool {
 	return all
 }
 
-// BrokenDelimiters returns the agents' delimiters in a text that mark nothing.
+// BrokenDelimiters returns the agents' delimiters in a text that mark nothing, and the text that was rejected late (see
+// refuse).
 func (t *Table) BrokenDelimiters(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
 	if !t.hasBroken {
 		return nil

@@ -36,15 +36,15 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 	return list
 }
 
-// setAuthor sets the attribution of the suggestion, unless its mark has an author.
+// setAuthor sets the attribution of the suggestion, unless its mark names an author.
 func (w *Writer) setAuthor(s *model.Suggestion) {
 	if s.Author == "" && w != nil {
 		s.Author, s.Session, s.Time, s.Proposal = w.author, w.session, w.time, w.proposal
 	}
 }
 
-// suggestionID makes an ID for a suggestion without a record, from its text and the identity of its first character. So
-// the ID does not depend on the surrounding text, and no later suggestion gets the same ID.
+// suggestionID makes an ID for a suggestion without a record, from its path, its text and the identity of its first
+// character. So the ID does not depend on the surrounding text, and no later suggestion gets the same ID.
 func suggestionID(s *model.Suggestion) string {
 	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.Anchor)
 }
@@ -112,7 +112,8 @@ func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	return m
 }
 
-// OutcomeOf returns the last decision on a suggestion of the text that is not undone, or nil.
+// OutcomeOf returns the last decision on a suggestion of the text, or nil if there is none. It ignores decisions that
+// were undone.
 func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
 	if k, ok := x.MarkAt(s.Start); ok {
 		x.Facts(x.markOffsets[k].From, x.markOffsets[k].To, func(_ int, _ model.IDRange, fact *Fact) {

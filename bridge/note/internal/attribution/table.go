@@ -11,11 +11,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Table is the fold of a document's records over its characters. Records are added in the order of the log, so a
-// restarted process computes the same table. Characters are keyed by their original identities, so restored or moved
-// text keeps its facts.
+// Table has the combined effect of a document's records on its characters. Records are added in the order of the log,
+// so a restarted process computes the same table. Characters are keyed by their original identities, so restored or
+// moved text keeps its facts.
 type Table struct {
-	LastSeq uint64             // sequence number of the last record
+	LastSeq uint64             // greatest sequence number of a record
 	Breaks  []model.DecidedRun // line breaks after front matter that decisions removed
 	// Rewritten are the links that were rewritten in place, oldest first.
 	Rewritten []model.LinkRewrite
@@ -67,7 +67,7 @@ type Suggestion struct {
 
 	add, del []model.IDRange // the suggestion's text after the author's last write
 	next     []*Suggestion   // suggestions that later writes made from this suggestion
-	refused  bool
+	refused  bool            // refuse has rejected the remaining text
 }
 
 // Outcome is a user's decision on a suggestion.
@@ -101,7 +101,8 @@ func (w *Writer) FollowsRename() bool { return w.proposal != "" }
 // MakesMarks reports whether marks that w wrote count as agents' marks.
 func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.rewroteMarks) }
 
-// Pending returns the pending suggestion to add or delete the character, or nil.
+// Pending returns the pending suggestion to add the character or, if deleted is set, to delete it. It returns nil if
+// there is none.
 func (f *Fact) Pending(deleted bool) *Suggestion {
 	if !deleted && f.Ins.Status == Pending {
 		return f.Ins.Of
@@ -114,8 +115,8 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 	return nil
 }
 
-// LinkOf reports whether the character is part of a pending suggestion that rewrites a link for a rename, and whether a
-// user has rejected such a suggestion to delete it.
+// LinkOf considers the suggestions that rewrite a link for a rename. It reports whether the character is part of such a
+// suggestion that is pending, and whether it was part of one that a user has rejected.
 func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
 	for _, a := range append(slices.Clip(f.Dels), f.Ins) {
 		if a.Of != nil && a.Of.proposal == rename {
@@ -404,7 +405,7 @@ func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Reco
 	return s
 }
 
-// update changes the facts of characters, under their original identities.
+// update changes the facts of the characters in runs. Facts are stored under the original identities.
 func (t *Table) update(runs []model.IDRange, f func(Fact) Fact) {
 	var was, fact *Fact // equal facts are shared
 	for _, r := range runs {
@@ -455,7 +456,8 @@ func shortSum(format string, args ...any) string {
 // hasNoAgentText reports whether only users are known to have written in the document.
 func (t *Table) hasNoAgentText() bool { return t == nil || len(t.facts) == 0 }
 
-// origin maps later identities to the original ones; since is the record that gave the later ones.
+// origin maps later identities to the original identities. since identifies the record that assigned the later
+// identities.
 type origin struct{ client, shift, since uint64 }
 
 // addRemaps stores the new identities that a record gave to text.
@@ -469,8 +471,8 @@ func (t *Table) addRemaps(moved []model.IDRemap) {
 	}
 }
 
-// EachOriginal calls f for the parts of r, with the original identities of the characters. since is the record that
-// gave them their identities in r, or 0 if these are the original ones.
+// EachOriginal calls f for the parts of r, with the original identities of the characters. since identifies the record
+// that assigned the identities in r, or is 0 if they are the original identities.
 func (t *Table) EachOriginal(r model.IDRange, f func(part, first model.IDRange, since uint64)) {
 	if len(t.restoredFrom) == 0 {
 		f(r, r, 0)

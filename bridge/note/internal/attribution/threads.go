@@ -224,8 +224,8 @@ func (t *Table) addRejected(rec *model.Record) {
 	}
 }
 
-// previousRejection returns the newest rejection of a suggestion by s's author at this place that is older than s, or
-// nil.
+// previousRejection returns the newest rejection, older than s, of a suggestion by s's author at this place. It returns
+// nil if there is none.
 func (x *Layout) previousRejection(at *model.Suggestion, s *Suggestion) *model.Rejection {
 	if len(x.rejected) == 0 {
 		return nil

@@ -66,7 +66,7 @@ func (u *Units) run(pos int) int {
 	return i
 }
 
-// Each calls f for the runs between two positions. pos is the start of each run.
+// Each calls f for the parts of the runs between two positions. pos is the position of each part.
 func (u *Units) Each(from, to int, f func(pos int, r model.IDRange)) {
 	u.Facts(from, to, func(pos int, r model.IDRange, _ *Fact) { f(pos, r) })
 }
@@ -85,7 +85,7 @@ func (u *Units) Facts(from, to int, f func(pos int, r model.IDRange, fact *Fact)
 	}
 }
 
-// Resolve converts a range of positions to identities.
+// Resolve converts a range of positions to identities. It returns any other range unchanged.
 func (u *Units) Resolve(r model.IDRange) (out []model.IDRange) {
 	if r.Client != 0 || r.Len == 0 {
 		return []model.IDRange{r}

@@ -19,8 +19,8 @@ func (o *markOwner) forLens() diffwrap.Owner {
 }
 
 // OwnersFor returns the owners of the marks and comments from the writer's point of view. A writer may amend only its
-// own pending suggestions: a mark with text of another author is Foreign. A suggestion that the writer made in an
-// earlier session is Earlier. If apart is set, all marks are Foreign.
+// own pending suggestions: a mark with text of another author is Foreign. A suggestion that the writer made in another
+// session is Earlier. A pending comment of another author is Waiting. If apart is set, all marks are Foreign.
 func (x *Layout) OwnersFor(author model.Author, apart bool) map[int]diffwrap.Owner {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
@@ -58,8 +58,8 @@ func (x *Layout) isSoleWriter(from, to int, author string) bool {
 	return all && len(x.Runs) > 0
 }
 
-// Written converts the lens's result for the text marked to the data of a record. made are the suggestions that the
-// write made, at offsets in the new text. moved are the new offsets of existing identities. older are the comments that
+// Written converts the lens's result for a marked text to the data of a record. made are the suggestions that the write
+// made, at offsets in the new text. moved are the new offsets of existing identities. older are the comments that
 // belong to the text. x is the layout of the old text; it is nil if that text had no marks.
 func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older []model.IDRange) {
 	after := diffwrap.Apply(marked, res.Edits)

@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file computes the effect of a decision on each character. The record stores the effect, and undo.go reverts it.
-// It compares no texts.
+// This file computes the effect of a decision on each character. The record stores the effect, and an undo (undo.go)
+// reverts it. Neither compares texts.
 
 // decidedText is a range of the note's text that a decision covers, deletes along with its items, or keeps.
 type decidedText struct {
@@ -87,7 +87,7 @@ func (p *decider) choose(item int, at diffwrap.Span) {
 	}
 }
 
-// describe stores what an undo needs to write the mark again.
+// describe returns the data that an undo needs to write the mark again.
 func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 	mark := model.DecidedMark{Item: item}
 	raw := p.Layout.Raw
@@ -224,8 +224,8 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 	return list
 }
 
-// partial splits the proposed text x into accepted and rejected parts. It returns the edits of instead that lie after
-// x, with offsets relative to the end of x.
+// partial splits the proposed text x into accepted and rejected parts. It also returns the parts of the edits that
+// remove text after x, with offsets relative to the end of x.
 func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decidedText, rest []diffwrap.Edit) {
 	cursor := textmerge.NewCursor(p.Layout.Raw[x.off:x.end])
 	at := 0
@@ -249,8 +249,8 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 	return list, rest
 }
 
-// amendEdits moves the edits of instead to their offsets in the text after the acceptance, where the proposed text is
-// in one piece. It adds the text that they write to p.amended.
+// amendEdits converts the offsets of the user's edits to offsets in the text after the acceptance, where the proposed
+// text is in one piece. It adds the ranges of the text that the edits insert to p.amended.
 func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
 	start, moved := p.Layout.Marks[first].Start, 0
@@ -266,8 +266,8 @@ func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit
 	return edits
 }
 
-// frontMatterBreak adds the removal of the line break after the front matter to parts and edits, if the edits leave no
-// body and an agent added that line break for the body.
+// frontMatterBreak adds the removal of the line break after the front matter to parts and edits, if a rejection leaves
+// no body and an agent added that line break for the body.
 func (p *decider) frontMatterBreak(parts []decidedText, edits []diffwrap.Edit) ([]decidedText, []diffwrap.Edit) {
 	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
 	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))

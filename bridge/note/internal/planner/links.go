@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// A link to a renamed document can be rewritten in place, without a mark. The new linkpath is part of what the old one
-// was part of: plain text, or a pending suggestion, which keeps its ID, author and session.
+// A link to a renamed document can be rewritten in place, without a mark. The new linkpath belongs to the same text as
+// the old linkpath: to plain text, or to a pending suggestion, which keeps its ID, author and session.
 
 // LinkPlaces finds the links of a view in the marked text.
 type LinkPlaces struct {
@@ -22,16 +22,16 @@ type LinkPlaces struct {
 
 // LinkPlace is the place of a link in the marked text.
 type LinkPlace struct {
-	Off      int       // of its linkpath
-	Pending  bool      // it is, or touches, text of a suggestion or comment
+	Off      int       // offset of the linkpath
+	Pending  bool      // the link is, or touches, text of a suggestion or comment
 	Added    bool      // its linkpath is pending text that a suggestion adds
 	Accepted time.Time // when a user accepted its linkpath, which an agent had proposed
-	Own      bool      // it is text of a pending suggestion of the rename
+	Own      bool      // the linkpath is text of a pending suggestion that rewrites links for the rename
 	Kept     bool      // a user has rejected such a suggestion here
 }
 
-// NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, "" for
-// none.
+// NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, or "" if
+// there is none.
 func NewLinkPlaces(x *attribution.Layout, v diffwrap.View, rename string) *LinkPlaces {
 	return &LinkPlaces{x, x.Known.Segments(x.Raw, v), rename}
 }
@@ -63,8 +63,8 @@ func (l *LinkPlaces) inMarked(s diffwrap.Span) (off int, ok bool) {
 	return l.segments[i].RawOff + s.Start - l.segments[i].ViewOff, true
 }
 
-// LinksWithin returns the IDs of the pending suggestions that rewrite links for a rename in the text that an undo of
-// items of e makes pending.
+// LinksWithin returns the IDs of the pending suggestions that an undo of the given items of e would affect: they
+// rewrite links for a rename, inside text that the undo makes pending.
 func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.DecidedItem) (ids []string) {
 	again := make(model.Ranges[bool])
 	if e.Decision != nil {
@@ -90,7 +90,7 @@ func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.Deci
 }
 
 // RewriteLinks plans edits of linkpaths in the marked text of current, whose layout is x. d is the decision on the
-// rename, nil for none.
+// rename, or nil if there is none.
 func RewriteLinks(current *model.Version, x *attribution.Layout, edits []diffwrap.Edit, d *model.Decision) Plan {
 	plan := Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: d}
 	cursor := textmerge.NewCursor(x.Raw)

@@ -17,11 +17,11 @@ type Plan struct {
 	FrontMatter *model.FrontMatterChange
 	Decision    *model.Decision    // set for a user's decision
 	Marks       []model.MarkRecord // new pending suggestions
-	Remaps      []model.IDRemap    // text that a write moved
+	Remaps      []model.IDRemap    // text that the change moves or restores
 	Older       []model.IDRange    // comments that are older than the suggestions next to them
 	KeptOpeners []model.IDRange    // openers of users' marks that stay marks
 	Placements  []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
-	Proposal    string             // set if it suggests to rewrite links for a rename
+	Proposal    string             // ID of the rename for which the plan rewrites links, or ""
 	Links       []model.LinkRewrite
 	Direct      bool // the text is written unchanged, without marks
 	Warnings    []string

@@ -21,23 +21,24 @@ type SaveDiff struct {
 	pending []model.MarkRecord // pending suggestions of that state
 }
 
-// MayRestore reports whether the edits of a document's text may restore an earlier state: they take marks apart, or
-// they add text or leave another word, and there is deleted text.
+// MayRestore reports whether the edits of a document's text may restore an earlier state. This is so if they break
+// marks. It is also so if an edit adds text or cuts a word, and the document has deleted text.
 func (s *SaveDiff) MayRestore(oldText string, text *ycrdt.Text) bool {
 	return len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 ||
 		slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(oldText, e) }) &&
 			slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted })
 }
 
-// Restore makes the save restore the newest earlier state whose text is raw, if there is one. oldText is the text after
-// records. older are states from before records were merged. The first record contains the changes of all merged
-// records, so records take precedence over older.
+// Restore makes the save restore the newest earlier state whose text is raw, if there is one among the last maxStates
+// states and an agent has written in the document. oldText is the text after records. older are states from before
+// records were merged. The first record contains the changes of all merged records, so records take precedence over
+// older.
 func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, oldText, raw string) {
 	texts, seqs, err := statesOf(records, older)
 	if err != nil || texts == nil || !texts.Holds(texts.Last, oldText) {
 		return
 	}
-	last := texts.Last // the last state before a text change
+	last := texts.Last // the last state before the next text change
 	for _, state := range slices.Backward(changing(texts)) {
 		if !texts.Holds(state, raw) {
 			last = state - 1
@@ -86,7 +87,8 @@ func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table
 	}
 }
 
-// name records the CRDT IDs of moved text before and after the save, and the broken delimiters of agents' marks.
+// name records the CRDT IDs of moved text before and after the save, the broken delimiters of agents' marks, and the
+// pending text whose marks no longer exist.
 func (s *SaveDiff) name(oldText string, before attribution.Units, text *ycrdt.Text, table *attribution.Table, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
 	var was, is []diffwrap.Span
@@ -199,7 +201,7 @@ func statesOf(records []model.Record, older []model.Revision) (*model.Texts, []u
 
 const maxStates = 1024
 
-// changing returns the states that added or deleted text, oldest first.
+// changing returns the last maxStates states that added or deleted text, oldest first.
 func changing(t *model.Texts) (states []int) {
 	for _, x := range t.Ranges {
 		if states = append(states, x.From); x.Until <= t.Last {

@@ -173,7 +173,8 @@ func (p *printer) delimiters(w *target) (open, closer string) {
 	return open, closer
 }
 
-// substitution writes a mark {~~old~>new~~} if all of its text exists or returns. It returns how many targets it wrote.
+// substitution writes a mark {~~old~>new~~} if all of its text exists or returns. It returns the number of targets that
+// it wrote.
 func (p *printer) substitution(i int) int {
 	key := p.targets[i].key
 	old := p.written(key)
@@ -218,7 +219,7 @@ func (p *printer) substitution(i int) int {
 	return n
 }
 
-// sizeOf returns how much text the mark had, in UTF-16 units.
+// sizeOf returns the length of the text that the mark had, in UTF-16 units.
 func (p *printer) sizeOf(key inMark) uint64 {
 	if p.sizes == nil {
 		p.sizes = make(map[inMark]uint64)

@@ -77,7 +77,7 @@ func (t *undoPlan) segments() (list []segment) {
 	return list
 }
 
-// markedSegments splits the marked text. It sets only the byte offsets.
+// markedSegments splits the marked text. It does not set the UTF-16 positions.
 func (t *undoPlan) markedSegments() (list []segment) {
 	at, end := t.in.Start, len(t.current.Canonical())
 	if len(t.current.CanonicalEdits()) == 0 {

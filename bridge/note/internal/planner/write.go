@@ -11,7 +11,7 @@ import (
 )
 
 // FrontMatterChange lists the changes from one front matter block to another by their offsets. If the old block ended
-// without a line break, a new one after it belongs to the text that follows.
+// without a line break, a new line break after the block belongs to the text that follows.
 func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	if before != "" && !strings.HasSuffix(before, "\n") {
 		after = strings.TrimRight(after, "\r\n")
@@ -32,13 +32,14 @@ func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	return fm
 }
 
-// DirectEdits changes the view without marks. Pending suggestions outside the change stay pending.
+// DirectEdits returns the edits that change the view without marks. Pending suggestions outside the change stay
+// pending.
 func DirectEdits(current *model.Version, text string) []diffwrap.Edit {
 	edits := diffwrap.Diff(current.Text(), text)
 	if current.Raw() == current.Text() {
 		return edits
 	}
-	spans := textmerge.SwapSides(current.Side().ViewMatches()) // from view to raw text
+	spans := textmerge.SwapSides(current.Side().ViewMatches()) // maps the view to the raw text
 	marks, _, _ := current.RawKnown().Layout(current.Raw())
 	var out []diffwrap.Edit
 	for _, e := range edits {
@@ -56,8 +57,8 @@ func DirectEdits(current *model.Version, text string) []diffwrap.Edit {
 	return out
 }
 
-// rawInsertAt returns the raw offset for plain text at off in the view. The offset is after the character before off,
-// and outside a mark whose added text ends there.
+// rawInsertAt returns the raw offset at which plain text for the view offset off is inserted. The raw offset follows
+// the raw character that the view shows before off. It is outside a mark whose added text ends there.
 func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Match, off int) int {
 	at := 0
 	for _, s := range viewToRaw {

@@ -37,7 +37,7 @@ type writer struct {
 	tied map[string]bool // nodes to which others have drawn edges
 }
 
-// ends returns the nodes that are ends of edges in current but not in was.
+// ends returns the IDs of the nodes at the ends of the edges that were added since the base.
 func ends(was, current ycrdt.Object) map[string]bool {
 	known, tied := byKey(was), make(map[string]bool)
 	for _, e := range current {
@@ -101,7 +101,7 @@ func (w writer) writeText(id string, old, current, want ycrdt.Object) ycrdt.Obje
 	return with(item, textKey, now)
 }
 
-// merged applies the differences between the members of was and want. It skips members that others have changed too.
+// merged applies the writer's changes to the members of an item. It skips members that others have changed too.
 func merged(_ string, was, current, want ycrdt.Object) (item ycrdt.Object) {
 	if current == nil {
 		return want

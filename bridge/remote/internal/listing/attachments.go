@@ -19,15 +19,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// This file manages the bytes of a folder's attachments. Attachments have no document: the folder's entry has the hash
-// of their bytes, and Relay's server stores the bytes next to its documents. Attachments are downloaded one after the
-// other, and listed once their bytes are stored here. They are written as a whole, and only while the server is
-// connected.
+// Attachments manages the bytes of a folder's attachments. An attachment has no document: its entry in the folder has
+// the hash of its bytes, and Relay's server stores the bytes next to its documents. Attachments are downloaded one
+// after the other, and listed once their bytes are stored here. They are written as a whole, and only while the server
+// is connected.
 //
-// Attachments does not read the folder's document: its caller reports which attachments are missing.
+// The type does not read the folder's document: its caller reports which attachments are missing.
 //
-// Everything is safe for concurrent use. The lock guards the lists of missing and failed attachments. No other lock is
-// taken while it is held.
+// Everything is safe for concurrent use. The lock guards the lists of missing and failed attachments. While it is held,
+// only the lock of the problems is taken.
 
 type Attachments struct {
 	server   transport.Files // nil, like cache, if no attachments are served
@@ -37,8 +37,8 @@ type Attachments struct {
 	newWork  model.Signal // set when attachments may be missing
 
 	mu      sync.Mutex         // guards the fields below
-	missing []folderdoc.Entry  // in the folder's document, but not in cache
-	failed  map[string]failure // by hash
+	missing []folderdoc.Entry  // attachments in the folder's document that are not in cache
+	failed  map[string]failure // failed downloads, by hash
 }
 
 type failure struct {
@@ -70,7 +70,7 @@ func IsAttachment(e folderdoc.Entry) bool {
 
 func (a *Attachments) Served() bool { return a.server != nil }
 
-// Stored returns false if the server is known to store none.
+// Stored returns false if attachments are not served, or if the server has shown that it does not store attachments.
 func (a *Attachments) Stored() bool { return a.Served() && a.server.StoresFiles() }
 
 func (a *Attachments) Has(e folderdoc.Entry) bool { return a.cache.Has(e.Hash) }
@@ -87,7 +87,8 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	a.newWork.Set()
 }
 
-// Run downloads missing attachments while online returns true, until ctx ends. It calls arrived after each download.
+// Run downloads missing attachments while online returns true, until ctx ends. It calls arrived after each successful
+// download.
 func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
 	for range a.newWork.Each(ctx) {
 		// After a reconnection the listing calls Fetch again.
@@ -189,7 +190,7 @@ func (a *Attachments) Stamp(e folderdoc.Entry) model.Stamp {
 
 func (a *Attachments) Read(e folderdoc.Entry) ([]byte, error) { return a.cache.Read(e.Hash) }
 
-// Upload stores data on the server and returns e with its hash, type and time.
+// Upload stores data here and on the server. It returns e with the hash, the MIME type and the current time.
 func (a *Attachments) Upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
 	hash, err := a.cache.Put(data)
 	if err != nil {

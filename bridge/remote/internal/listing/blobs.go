@@ -25,8 +25,7 @@ var (
 // Cache stores the bytes of attachments in a folder. The name of each file is the SHA-256 of its content. Files are
 // complete, synced, and immutable.
 //
-// A Cache is safe for concurrent use. Its errors are errors of package os, or ErrHash if bytes do not have the
-// announced hash.
+// A Cache is safe for concurrent use. Fill returns ErrTooLarge, or ErrHash if the bytes do not have the announced hash.
 type Cache struct {
 	dir owner.Folder
 

@@ -32,7 +32,8 @@ func Failed(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }
 
-// ChangeOwn runs fn, which may change the folder's document. The listing does not report these changes as a peer's.
+// ChangeOwn runs fn, which may change the folder's document. The listing does not report these changes as changes by a
+// peer.
 func (l *Listing) ChangeOwn(fn func(*folderdoc.Folder) error) error {
 	err := l.set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
 		if err := l.listed(shared, true); err != nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// This file manages the new notes of a folder that the server does not have yet. A note is a draft until the server has
+// Drafts manages the new notes of a folder that the server does not have yet. A note is a draft until the server has
 // acknowledged its content. Only then does relayfs add it to the folder's document, so that no peer sees a note without
 // content. If another note has taken its path in the meantime, relayfs merges the content into the document of that
-// note. In this file, notes include canvases.
+// note. In this comment, notes include canvases.
 //
 // A document that loses its name in a conflict becomes a draft, too (name_conflict.go).
 //
-// Drafts sends nothing. The replicas of drafts are sent in the same way as the replicas of notes.
+// Drafts sends nothing. The replica of a draft is synchronised in the same way as the replica of a note.
 //
 // Everything is safe for concurrent use. Drafts has no lock of its own: the drafts are in a document, and Listing.Move
 // serialises their moves.
@@ -36,10 +36,10 @@ type Drafts struct {
 	schedule *schedule.Scheduler
 	ctx      context.Context
 	running  sync.WaitGroup
-	made     sync.Map // model.DocID of each note that this process has added to the folder
+	made     sync.Map // model.DocID of each note that this process has added, or tried to add, to the folder
 }
 
-// NewDrafts returns the Drafts of a folder. They start no background work after ctx has ended.
+// NewDrafts returns the Drafts of a folder. Their background work stops waiting when ctx ends.
 func NewDrafts(ctx context.Context, set *replica.Set, l *Listing, y *schedule.Scheduler) *Drafts {
 	return &Drafts{set: set, listing: l, schedule: y, ctx: ctx}
 }
@@ -101,7 +101,7 @@ func (f *Drafts) Uploaded(d *replica.Document) {
 	}
 }
 
-// PromoteUploaded adds the drafts to the folder that the server acknowledged before a restart.
+// PromoteUploaded calls Uploaded for each draft that the server has acknowledged, perhaps before a restart.
 func (f *Drafts) PromoteUploaded() {
 	for _, e := range f.list() {
 		if id := model.DocID(e.ID); !f.schedule.HasUnacknowledged(id) {
@@ -171,8 +171,8 @@ func (f *Drafts) removeDraft(rel string) error {
 	})
 }
 
-// moveDraft handles a draft whose path was taken by an entry that is not a note: it renames the draft and adds it to
-// the folder.
+// moveDraft handles a draft that cannot be added at its path, because an entry of another type is there or above it: it
+// moves the draft to a free name in the root and adds it to the folder.
 func (f *Drafts) moveDraft(rel string) error {
 	var to string
 	for n := 2; ; n++ {

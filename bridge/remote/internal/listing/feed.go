@@ -50,7 +50,7 @@ func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 	return model.SourceEvent{Kind: model.EventChanged, Rel: e.Rel, Entry: e}, true
 }
 
-// Changed records that the server has changed a document. The caller may hold the document's lock.
+// Changed records a change of a document for Report. The caller may hold the document's lock.
 func (l *Listing) Changed(d *replica.Document) {
 	switch {
 	case d.Note:

@@ -22,7 +22,7 @@ func (l *Listing) Find(op, rel string) (folderdoc.Entry, error) {
 	return e, nil
 }
 
-// Path returns the last path of a document, or "" if the document never had one.
+// Path returns the last path of a document, or "" if this process has listed none.
 func (l *Listing) Path(id model.DocID) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,8 +57,8 @@ func (l *Listing) Hide(id model.DocID) {
 	l.unlisted[id] = true
 }
 
-// unhide ends Hide. Unless rel is "", it also lists the draft at rel. The caller holds the lock of the folder's
-// document; otherwise the draft could appear during another change, which would not report it.
+// unhide ends Hide. Unless rel is "", it also records rel as the path of the draft. The caller holds the lock of the
+// folder's document; otherwise the draft could appear during another change, which would not report it.
 func (l *Listing) unhide(id model.DocID, rel string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,9 +101,9 @@ func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error)
 	return slices.Compact(names), err
 }
 
-// Hidden returns names that the folder's document has, but that are not listed. It returns the names at rel, or in the
-// folder rel. The names belong to canvases and attachments whose content was not fetched, and to entries of newer
-// versions of the format.
+// Hidden returns names that exist but are not listed: the names in rel if rel is listed, and otherwise the last element
+// of rel. Such names belong, for example, to canvases and attachments whose content was not fetched, and to entries of
+// newer versions of the format.
 func (l *Listing) Hidden(rel string) (hidden []string, err error) {
 	err = l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.mu.Lock()

@@ -20,22 +20,23 @@ type Listing struct {
 	relist      model.Signal // set when the folder's document has changed
 	changed     model.Signal // set when there are events or dirty documents
 
-	// moveMu is held while a draft becomes an entry, and while entries are moved or removed, so that these operations find
-	// the note in exactly one of the documents. It is taken before all other locks.
+	// moveMu is held while a draft becomes an entry, and while entries are moved or removed, so that these operations
+	// find a note in exactly one of the two documents: the folder's document or the drafts. It is taken before all
+	// other locks.
 	moveMu sync.Mutex
 
 	mu       sync.Mutex // guards the fields below
 	paths    map[model.DocID]string
 	unlisted map[model.DocID]bool // drafts that are not listed yet
-	entries  []folderdoc.Entry    // entries that were reported to the workspace
+	entries  []folderdoc.Entry    // the listed entries, sorted by path
 	byPath   map[string]folderdoc.Entry
 	hidden   []string             // paths that are not listed because of their names
 	events   []folderdoc.Change   // changes by peers that were not reported yet
 	dirty    map[model.DocID]bool // documents with unreported changes by peers
 }
 
-// New returns a Listing, which is empty until List and then updates itself until ctx ends. It calls notes with the
-// notes and canvases of the folder while it holds the listing's lock.
+// New returns a Listing. It is empty until List is called. Run then updates it until ctx ends. Each update calls notes
+// with the notes and canvases of the folder, while the listing's lock is held.
 func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]model.DocID)) *Listing {
 	return &Listing{
 		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), changed: model.NewSignal(), dirty: make(map[model.DocID]bool),
@@ -43,7 +44,7 @@ func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]mod
 	}
 }
 
-// read returns the entries of both documents, and the paths that are hidden because of their names.
+// read returns the entries of both documents that can be listed, and the paths that are hidden because of their names.
 func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden []string, err error) {
 	var drafts []folderdoc.Entry
 	err = l.set.Drafts.ViewFolder(func(folder *folderdoc.Folder) error {
@@ -60,7 +61,7 @@ func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden 
 	return all, hidden, err
 }
 
-// union returns the shared entries, and the drafts whose paths are free.
+// union returns the shared entries, and the drafts that are not shared and whose paths are free.
 func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 	all := slices.Clone(shared)
 	taken := make(map[string]string, len(shared)) // maps a path to the entry's type
@@ -112,7 +113,7 @@ func (l *Listing) Run() {
 
 func (l *Listing) Refresh() { l.relist.Set() }
 
-// List updates the listing from the folder's document, and reports the differences if report is set.
+// List updates the listing from the folder's document and the drafts, and reports the differences if report is set.
 func (l *Listing) List(report bool) error {
 	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, report) })
 }
@@ -149,7 +150,8 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	return nil
 }
 
-// withoutContent returns the IDs of canvases that have no content, or whose content was not fetched yet.
+// withoutContent maps the IDs of canvases that are not listed yet to true if they have no content, or if it was not
+// fetched yet.
 func (l *Listing) withoutContent(entries []folderdoc.Entry) map[string]bool {
 	ids := make(map[string]bool)
 	for _, e := range entries {
@@ -166,7 +168,8 @@ func (l *Listing) withoutContent(entries []folderdoc.Entry) map[string]bool {
 	return ids
 }
 
-// withBytes replaces attachments without bytes by their entries in before. If before has no entry, it drops them.
+// withBytes handles the attachments whose current bytes are missing. If the attachment was listed before, withBytes
+// returns the previous entry. Otherwise it omits the attachment.
 func withBytes(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *Attachments) (kept, missing []folderdoc.Entry) {
 	kept = entries[:0]
 	for _, e := range entries {

@@ -30,8 +30,9 @@ type nameConflict struct {
 	ours, theirs string // IDs of the two documents
 }
 
-// nameConflictsOf returns the names that an update of the folder's document gives to other notes, if the client that
-// made the update had not received the entries of this process. It examines the update alone.
+// nameConflictsOf returns the names in the folder's document to which an update assigns other notes. The update's
+// author had then not received the entries here. The function applies the update to an empty document, which shows only
+// the entries in the update.
 func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
 	diff, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
 	if err != nil {
@@ -53,8 +54,8 @@ func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
 	return found
 }
 
-// FolderReceives finds the documents that will lose their names by an update of the folder's document. Call applied
-// after the update.
+// FolderReceives finds the documents that an update of the folder's document may deprive of their names. The caller
+// must call applied after the update.
 func (f *Drafts) FolderReceives(folder *ycrdt.Doc, update []byte) (applied func()) {
 	conflicts := nameConflictsOf(folder, update)
 	return func() { f.keepConflicting(folder, conflicts) }
@@ -99,8 +100,9 @@ func (f *Drafts) keepAsDraft(shared *folderdoc.Folder, lost folderdoc.Entry) err
 	})
 }
 
-// resolveConflict handles a document whose former name now belongs to another note. If the other note contains all its
-// text, resolveConflict drops the document. Otherwise it lists the document as a draft, which is added to the folder.
+// resolveConflict handles a document whose former name now belongs to another note. If the texts can be compared, it
+// first tries to return the name (returnName). If that is not possible, and the other note contains all text of the
+// document, it drops the document. Otherwise it lists the document as a draft, which is added to the folder.
 func (f *Drafts) resolveConflict(d *replica.Document, winner folderdoc.Entry) {
 	draft := f.entryOf(d.ID())
 	rel := draft.Path
@@ -129,7 +131,7 @@ func (f *Drafts) resolveConflict(d *replica.Document, winner folderdoc.Entry) {
 
 // returnName gives the name of a note created here back to the document of another client that used the name
 // concurrently. The note created here gets the draft's free name, unless the other document contains its text. gave
-// reports whether the name was given back.
+// reports whether returnName tried to give the name back.
 func (f *Drafts) returnName(d *replica.Document, draft folderdoc.Entry, other *replica.Document, winner folderdoc.Entry, format replica.Format) (gave bool, err error) {
 	if _, made := f.made.Load(other.ID()); !made {
 		return false, nil
@@ -173,7 +175,7 @@ func (f *Drafts) isContainedIn(d, other *replica.Document, format replica.Format
 	return err == nil && format.Holds(have, file), err
 }
 
-// conflictTimeout is the maximum wait for the texts of two notes with one name.
+// conflictTimeout is the approximate time limit for fetching the texts of two notes with one name.
 const conflictTimeout = 2 * time.Minute
 
 // errEmpty is the error for a document that has no content yet.

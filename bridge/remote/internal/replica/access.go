@@ -14,7 +14,7 @@ type WriteAccess struct {
 }
 
 // ReadOnlyErr returns the reason why the server accepts no changes, with the next step. It returns nil if the server
-// accepts changes.
+// accepts changes or has not answered yet.
 func (a *WriteAccess) ReadOnlyErr() *model.ReadOnlyError { return a.locked.Load() }
 
 func (a *WriteAccess) refuse(reason string) {

@@ -11,7 +11,7 @@
 // A Format converts documents of one type (notes, canvases) to files and back.
 //
 // The [Callbacks] of a Set map documents to their paths, and receive changes and acknowledgements. Package remote
-// implements them by the packages listing and schedule, which decides which documents have a Peer.
+// implements them with the packages listing and schedule. Package schedule decides which documents have a Peer.
 //
 // # Acknowledgement
 //

@@ -19,7 +19,7 @@ import (
 )
 
 // Document is one Yjs document: the folder's document, a note's document, or the drafts. It is in memory while it is
-// used or connected. Otherwise it is only in the store.
+// used or connected. Otherwise it may be only in the store.
 type Document struct {
 	set  *Set
 	id   model.DocID
@@ -71,7 +71,7 @@ func (d *Document) ModTime() time.Time {
 // is zero if there was no such comparison in this process.
 func (d *Document) Compared() time.Time { return timeOf(&d.compared) }
 
-// SetCompared records that a comparison has found this now.
+// SetCompared sets the time of Compared to now.
 func (d *Document) SetCompared() { d.compared.Store(new(time.Now())) }
 
 // LastAsked returns the time when a client of this process last opened or changed the document.
@@ -80,7 +80,8 @@ func (d *Document) LastAsked() time.Time { return timeOf(&d.asked) }
 // Ask records that a client of this process opens or changes the document.
 func (d *Document) Ask() { d.asked.Store(new(time.Now())) }
 
-// timeOf returns the stored time, which keeps its monotonic reading: a clock that is set back must not stop comparisons.
+// timeOf returns the stored time. It keeps the monotonic reading, so that a clock that is set back does not stop
+// comparisons.
 func timeOf(stored *atomic.Pointer[time.Time]) time.Time {
 	if t := stored.Load(); t != nil {
 		return *t
@@ -95,8 +96,8 @@ func (d *Document) SetLast(seq uint64) {
 	d.state.last = seq
 }
 
-// Stamp returns the stamp that the document has if its text is size bytes long. Only functions called by View or Change
-// may use it.
+// Stamp returns the stamp that the document has if its text is size bytes long. The caller holds the document's lock,
+// as functions called by View or Change do.
 func (d *Document) Stamp(size int) model.Stamp {
 	return model.Stamp{
 		Device: uint64(d.set.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), CTime: d.state.version,
@@ -255,11 +256,10 @@ func (s *docState) unstoredRecords() ([]model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []model.Record{{Update: update, Time: s.modTime.UTC()}}, nil // so that the time is not newer after a restart
+	return []model.Record{{Update: update, Time: s.modTime.UTC()}}, nil // keeps the modification time after a restart
 }
 
-// flushDelay is the maximum time for which updates from the server wait until they are stored. Updates that a crash
-// loses are fetched again.
+// flushDelay is the time after which updates from the server are stored. Updates that a crash loses are fetched again.
 const flushDelay = 200 * time.Millisecond
 
 // Receive applies an update from the server. If the update is invalid, the error is transport.ErrProtocol. If wait is
@@ -300,8 +300,8 @@ func (d *Document) Receive(update []byte, wait bool) error {
 	})
 }
 
-// maxReclaims is the maximum number of times that a registration is repeated. It is needed if the server always changes
-// the registration back.
+// maxReclaims is the maximum number of times that a registration is repeated. The limit is needed because a server may
+// change the registration back each time.
 const maxReclaims = 8
 
 // reclaim attributes this process's changes to its agent again, if the server has registered them for a user.
@@ -318,7 +318,7 @@ func (d *Document) reclaim(s *docState) {
 	d.appendOwn(s, &rec)
 }
 
-// appendOwn does the same as appendUpdates, for a change that this process makes without a caller.
+// appendOwn stores and queues a change that no caller requested, such as a repair.
 func (d *Document) appendOwn(s *docState, rec *model.Record) {
 	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
 	_ = d.keep(s, rec) // the store reports the error
@@ -337,7 +337,7 @@ func (d *Document) keep(s *docState, rec *model.Record) error {
 	return err
 }
 
-// watch schedules a comparison of the properties that a change has set.
+// watch schedules a repair of the properties that a change has set.
 func (d *Document) watch(s *docState, keys []string) {
 	if len(keys) == 0 {
 		return
@@ -348,8 +348,8 @@ func (d *Document) watch(s *docState, keys []string) {
 	}
 }
 
-// repairLater compares the properties once the document has not changed for a random time, so that several mounts do
-// not repair simultaneously. version is the version after the current change.
+// repairLater calls repair once the document has not changed for a random time, so that several mounts do not repair
+// simultaneously. version is the version after the current change.
 func (d *Document) repairLater(version int64) {
 	quiet := d.set.Resync / 20 // a second, unless a test shortens Resync
 	changed, wait := time.Now(), quiet+rand.N(quiet/2)
@@ -403,7 +403,7 @@ func (d *Document) flush(s *docState) error {
 	return nil
 }
 
-// evict removes the document from memory, unless it is in use or connected.
+// evict removes the document from memory, unless it is in use or connected, or its updates cannot be stored.
 func (d *Document) evict() bool {
 	if !d.mu.TryLock() {
 		return false

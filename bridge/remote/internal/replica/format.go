@@ -15,11 +15,12 @@ import (
 // Format converts documents of one type to files and back.
 type Format struct {
 	Read func(doc *ycrdt.Doc) []byte
-	// Write applies the difference between the files base and data to the document, whose file is base.
+	// Write applies the difference between the files base and data to the document. A note must have the content base;
+	// a canvas may have changed since.
 	Write func(doc *ycrdt.Doc, base, data []byte) error
 	// Add adds the content of another file to a document.
 	Add func(doc *ycrdt.Doc, data []byte) error
-	// Holds reports whether file contains all content of other.
+	// Holds returns true only if file contains all content of other.
 	Holds func(file, other []byte) bool
 }
 

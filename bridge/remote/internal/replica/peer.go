@@ -23,7 +23,7 @@ type Peer struct {
 	link          atomic.Pointer[transport.Link]
 
 	Fetched      chan struct{} // closed once the document has everything that the server had
-	Acknowledged chan struct{} // closed once the server has acknowledged everything that the document had then
+	Acknowledged chan struct{} // closed once the server has all it lacked at first, or refuses changes at first
 	LinkReplaced model.Signal  // set when the peer has changed to another link
 
 	// The fields below are used only by the goroutine of Run.
@@ -53,12 +53,13 @@ const DefaultResync = 20 * time.Second
 // checks is overdue.
 const ticks = 4
 
-// NewPeer returns the peer of a document, which must not have another peer. other handles frames about other documents.
+// NewPeer returns the peer of a document, which must not have another peer. other handles the frames of all other
+// types, such as reports about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
 	return &Peer{d: d, other: other, wake: model.NewSignal(), Fetched: make(chan struct{}), Acknowledged: make(chan struct{}), LinkReplaced: model.NewSignal()}
 }
 
-// Send sends a frame. Call it only after Fetched is closed.
+// Send sends a frame. Call it only once Run has opened a link, for example after Fetched is closed.
 func (p *Peer) Send(frame []byte) { p.link.Load().Send(frame) }
 
 // outboxLimit is the maximum number of queued updates. Beyond it, the peer instead sends the difference to the server's
@@ -114,7 +115,7 @@ func (p *Peer) greet(l *transport.Link) error {
 	return p.step1()
 }
 
-// openNext opens another link that replaces a link that may be stale.
+// openNext starts to open a link that replaces the current link, which may be stale.
 func (p *Peer) openNext(ctx context.Context) {
 	next := make(chan *transport.Link, 1)
 	p.next = next
@@ -184,7 +185,7 @@ func (p *Peer) unanswered() bool {
 		return true
 	}
 	if len(p.waiting) == 0 || p.link.Load().Acks != transport.AckStatus && p.waiting[0].echo == 0 {
-		return false // only a step 1 is unanswered
+		return false // at most a step 1 is unanswered
 	}
 	return time.Since(p.waiting[0].asked) > limit
 }

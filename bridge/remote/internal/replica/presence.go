@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// cursors announces an editor in each note that this process has changed: a name, and a cursor after the last insertion
-// of this process.
+// cursors announces an editor in each document that this process has changed: a name, and a cursor after the last
+// insertion of this process.
 type cursors struct {
 	name   string // if empty, nothing is announced
 	client ycrdt.ClientID
@@ -21,7 +21,7 @@ type cursors struct {
 
 type cursor struct {
 	state []byte // JSON
-	clock uint64 // of the last announcement
+	clock uint64 // clock of the last announcement
 }
 
 func newPresence(author string, client ycrdt.ClientID) *cursors {
@@ -38,7 +38,8 @@ const (
 	presenceLight = "#7b61ff33"
 )
 
-// setCursor records that this client has inserted its units before clock in the note, and moves the cursor after them.
+// setCursor moves the cursor in the document to the end of this client's last insertion. clock is the clock after that
+// insertion.
 func (p *cursors) setCursor(id model.DocID, clock uint64) {
 	if p.name == "" || clock == 0 {
 		return
@@ -59,7 +60,7 @@ func (p *cursors) setCursor(id model.DocID, clock uint64) {
 	p.notes[id].state = state
 }
 
-// announce sends the state under a new clock: peers drop one that they have not received again within 30 seconds.
+// announce sends the state again, with a new clock: peers drop a state that is not repeated within 30 seconds.
 func (p *cursors) announce(to *Peer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,7 +25,7 @@ func (q *openQueries) set(p *Peer, at time.Time) {
 	q.asked[p] = at
 }
 
-// oldest returns the earliest time since which a waiting peer has heard nothing from the server, or zero if no peer
+// oldest returns the earliest time since which a waiting peer has received nothing from the server, or zero if no peer
 // waits.
 func (q *openQueries) oldest() (oldest time.Time) {
 	q.mu.Lock()

@@ -21,18 +21,18 @@ type Options struct {
 	Client  ycrdt.ClientID // client ID of all changes by this process
 	Author  string         // name shown in the notes being edited; if empty, none is shown
 	Resync  time.Duration  // see DefaultResync
-	// NewFolder permits that the server does not have the folder; the folder is then created.
+	// If NewFolder is set, a folder that the server does not have is created.
 	NewFolder bool
 	Log       *slog.Logger
 	// Problems has the problems with the server, by subject; see model.Problem.
 	Problems *model.Problems
 }
 
-// Callbacks receives calls about documents. The document's lock is held during each call except Acknowledged.
+// Callbacks receives calls about documents. The document's lock may be held during each call except Acknowledged.
 type Callbacks interface {
 	// Path returns the store path of a note, or "" if the note has none.
 	Path(id model.DocID) string
-	// Changed is called after the server has changed d.
+	// Changed is called after the server or a repair has changed d.
 	Changed(d *Document)
 	// FolderReceives is called before an update by the server is applied to the folder's document. applied is called after
 	// the update.
@@ -52,8 +52,8 @@ const (
 type Set struct {
 	Options
 	Folder *Document
-	// Drafts is a folder document that exists only on this machine. It lists the notes whose content the server has not
-	// acknowledged.
+	// Drafts is a folder document that exists only on this machine. It lists the notes that relayfs has yet to add to
+	// the server's folder document.
 	Drafts      *Document
 	WriteAccess *WriteAccess
 
@@ -109,7 +109,7 @@ func (s *Set) Flush() error {
 func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
-		// The documents have no files that can be behind, so all records may be compacted.
+		// No file can lag behind these documents, so all records may be compacted.
 		s.Store.RecordFileSeq(d.id, seq, model.ContentSum{}, model.Stamp{})
 	}
 	return seq, err
@@ -128,14 +128,14 @@ func (s *Set) path(d *Document) model.Path {
 	return model.Path("/" + string(d.id)) // its entry was deleted
 }
 
-// Logged logs err as the failure of the operation what. It does nothing if err is nil.
+// Logged logs err, unless it is nil. what names the failed operation.
 func (s *Set) Logged(what string, err error) {
 	if err != nil {
 		s.Log.Error("cannot "+what, model.LogFolder, s.Name, model.LogErr, err)
 	}
 }
 
-// maxResident is the maximum number of notes in memory that have no connection.
+// maxResident is the number of notes in memory above which notes without a connection are evicted.
 const maxResident = 64
 
 // docLRU limits the number of notes in memory. It evicts the note that was loaded first.

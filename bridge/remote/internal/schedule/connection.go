@@ -21,7 +21,7 @@ const (
 )
 
 // backoff computes the delay before the next attempt. The delay is a random part of a time that doubles after each
-// failure, so that clients that lost a server at the same time do not reconnect at the same time.
+// failure up to backoffCap, so that clients that lost a server at the same time do not reconnect at the same time.
 type backoff struct{ failures int }
 
 // next returns the delay after an attempt whose connection lasted for the given time.
@@ -50,7 +50,7 @@ func (y *Scheduler) Run() {
 		err := y.followFolder(ctx)
 		lasted := time.Since(start)
 		wait := b.next(lasted)
-		// Request a new token at once, unless the last token was rejected at once too.
+		// Request a new token immediately, unless the server rejected the last token immediately, too.
 		renew := errors.Is(err, transport.ErrExpired) && lasted > backoffBase && y.Online()
 		y.disconnected(err, renew)
 		if renew {
@@ -161,7 +161,7 @@ func (y *Scheduler) connected() {
 	y.set.Log.Info("connected", model.LogFolder, y.set.Name)
 	if y.mayFollow(len(notes)) {
 		y.enqueue(y.unfetched(notes))
-		time.AfterFunc(y.set.Resync, y.compareAll) // in case the server sends no reports of changes
+		time.AfterFunc(y.set.Resync, y.compareAll) // needed if the server does not report changes
 	} else {
 		y.enqueue(notes)
 	}
@@ -200,7 +200,8 @@ func (y *Scheduler) unfetched(notes []model.DocID) []model.DocID {
 	return slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return y.fetched[id] })
 }
 
-// compareAll queues every note for a comparison, or asks the server which notes have changed.
+// compareAll queues every note for a comparison, or asks the server which notes have changed and queues the notes that
+// were never fetched. It does nothing while the server is offline.
 func (y *Scheduler) compareAll() {
 	y.mu.Lock()
 	notes, online, follows := y.notes, y.online, y.follows

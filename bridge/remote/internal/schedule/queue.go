@@ -8,15 +8,16 @@ type priority uint8
 const (
 	prioReader  priority = iota // a reader waits for the document
 	prioUnsent                  // the document has changes that the server lacks
-	prioOpened                  // a client has opened the document, and its copy may be old
+	prioOpened                  // a client has opened the document, and the copy here may be old
 	prioChanged                 // the server has changes of the document
 	prioNew                     // the document was never fetched
 	prioKnown                   // the document is due for a comparison
 	prioCount
 )
 
-// queue has each document at most once. If the priority of a document has risen, the document is in two lists; only the
-// entry with the priority recorded in waiting counts. The caller of its methods holds the scheduler's lock.
+// queue has the documents that wait for a turn. If the priority of a document has risen, the document is in several
+// lists; only the entry with the priority recorded in waiting counts. The caller of its methods holds the scheduler's
+// lock.
 type queue struct {
 	waiting map[*replica.Document]priority
 	lists   [prioCount][]*replica.Document // one list for each priority, in order of arrival

@@ -30,7 +30,7 @@ func (x *reports) start() {
 		return
 	}
 	x.mu.Lock()
-	x.page = nil // from a query on the previous link
+	x.page = nil // drops the page of a query on the previous link
 	x.mu.Unlock()
 	x.p.Send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
 	x.compare()
@@ -115,7 +115,8 @@ func (x *reports) takeEvent(payload []byte) error {
 	return nil
 }
 
-// takeSubdocs compares the server's snapshots with the documents here, and queues the documents that differ.
+// takeSubdocs queues the documents that lack changes according to the server's snapshots, and the documents without a
+// snapshot.
 func (x *reports) takeSubdocs(payload []byte) error {
 	var answer subdocs
 	if err := reportCBOR.Unmarshal(payload, &answer); err != nil {

@@ -18,8 +18,8 @@ const (
 const (
 	// A note that a client opens is compared again only if its last comparison is older than Resync/openedPause.
 	openedPause = 4
-	// maxOpened is the length of the queue from which on a note is not queued merely because a client opens it. A
-	// search opens all notes, and the server would have to load them all.
+	// If the queue has maxOpened or more documents, opening a note does not queue the note. A search opens all notes,
+	// and the server would have to load them all.
 	maxOpened = 4 * Workers
 )
 
@@ -40,8 +40,8 @@ func (y *Scheduler) rotate(ctx context.Context) {
 	}
 }
 
-// stalest returns the unconnected note that was compared, or queued for a comparison, longest ago. It returns nil if
-// there is none, or if poll queues all notes.
+// stalest returns the unconnected note that was compared, or queued by rotate, longest ago, and records that rotate
+// queues it now. It returns nil if there is none, if the server is offline, or if poll queues all notes.
 func (y *Scheduler) stalest() (stalest *replica.Document) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -68,8 +68,8 @@ func (y *Scheduler) stalest() (stalest *replica.Document) {
 	return stalest
 }
 
-// Opened queues a comparison of a note that a client opens. It does nothing if the note is connected or was just
-// compared, or if the queue is long.
+// Opened records that a client opens a note, and queues a comparison of the note. It queues nothing if the note is
+// connected, was never fetched or was just compared, if the server is offline, or if the queue is long.
 func (y *Scheduler) Opened(d *replica.Document) {
 	d.Ask()
 	y.mu.Lock()

@@ -1,11 +1,11 @@
 // Package schedule decides when each document of a folder is connected. It keeps the folder's document connected, and
 // connects the notes in turn.
 //
-// Sixteen notes have a turn at a time. Notes get turns in this order: notes that a reader waits for, notes with changes
-// to send, notes that a client opens, notes that have changed on the server, notes that were never fetched, and all
-// other notes, for a comparison. If the server allows enough links for all notes, each note stays connected after its
-// turn. Otherwise a note stays connected only if a reader waits for it, it has changes to send, or a client has opened
-// it. If necessary it takes the link of the note whose last use is longest ago.
+// At most sixteen notes have a turn at a time. Notes get turns in this order: notes that a reader waits for, notes with
+// changes to send, notes that a client opens, notes that have changed on the server, notes that were never fetched, and
+// all other notes, for a comparison. If the server allows enough links for all notes, each note stays connected after
+// its turn. Otherwise a note stays connected only if a reader waits for it, it has changes to send, or a client has
+// opened it. If no link is free, the note takes the link of the least recently used note.
 //
 // relay-server reports which notes have changed, so that unchanged notes need no turns. But it does not report changes
 // of a note that was loaded for a token without a channel (token.Claims), neither in events nor in its index of
@@ -43,11 +43,11 @@ type Store interface {
 
 // Callbacks receives calls about the folder. No lock is held during a call.
 type Callbacks interface {
-	// Connected is called when the folder's document is synchronized, before the notes are.
+	// Connected is called when the folder's document is synchronized.
 	Connected()
 	// RetryFailed is called when failed requests may be repeated.
 	RetryFailed()
-	// Uploaded is called when the server has all changes of a document.
+	// Uploaded is called when the server has all changes of a document other than the folder's.
 	Uploaded(d *replica.Document)
 	// Named returns the note with the given document name on the server, or nil if there is none.
 	Named(name string) *replica.Document
@@ -77,11 +77,11 @@ type Scheduler struct {
 	nFetched  int                  // number of notes that are fetched
 	live      map[*replica.Document]context.CancelFunc
 	follows   *reports                        // reports of the current connection; nil if there are none
-	rotated   map[*replica.Document]time.Time // when rotate last queued each note
+	rotated   map[*replica.Document]time.Time // time when rotate last queued each note
 }
 
 // New returns a Scheduler with the state of the store. It connects nothing before Run, and stops when ctx ends. If
-// progress is not nil, the Scheduler calls it after the turn of a note.
+// progress is not nil, the Scheduler calls it after each successful turn.
 func New(ctx context.Context, set *replica.Set, store Store, progress func(Progress), folder Callbacks) (*Scheduler, error) {
 	kept, err := store.DocIDs()
 	if err != nil {
@@ -243,7 +243,8 @@ type State struct {
 	Uncompared int
 }
 
-// Progress returns what State also has. It does not look at each note, because it is called after each fetch.
+// Progress returns two of the counts of State. Unlike State it does not look at each note, because it is called after
+// each fetch.
 func (y *Scheduler) Progress() Progress {
 	y.mu.Lock()
 	defer y.mu.Unlock()

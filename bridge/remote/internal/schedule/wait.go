@@ -15,8 +15,8 @@ import (
 
 const ReaderTimeout = 20 * time.Second
 
-// Fetched waits until the document is fetched. It returns at once if it was fetched before. If it cannot be fetched in
-// time, the error wraps model.ErrNotFetched.
+// Fetched waits until the document is fetched. It does not wait if the document was fetched before, or if ctx forbids
+// waiting. If it cannot be fetched in time, the error wraps model.ErrNotFetched.
 func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	if y.isFetched(d.ID()) {
 		return nil
@@ -33,7 +33,8 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	return y.notFetched(d)
 }
 
-// refused reports whether the server has refused a document. Its reader then does not wait for another turn.
+// refused reports whether the server has refused a document or cannot deliver it. The reader of the document then does
+// not wait for another turn.
 func (y *Scheduler) refused(d *replica.Document) bool {
 	err := y.set.Problems.Err(d.Name)
 	return errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoDocument) || errors.Is(err, transport.ErrFailed)
@@ -94,15 +95,17 @@ func (y *Scheduler) broadcast() {
 // AttemptTimeout is the maximum time for which a reader waits for the first attempt to connect.
 const AttemptTimeout = 5 * time.Second
 
-// Attempted waits for the end of the first attempt to connect. It returns false if that takes longer than timeout.
+// Attempted waits for the end of the first attempt to connect. It returns false if the attempt takes longer than
+// timeout, or if ctx ends first.
 func (y *Scheduler) Attempted(ctx context.Context, timeout time.Duration) bool {
 	return y.await(ctx, timeout, func() bool { return y.attempted })
 }
 
-// closeTimeout is the maximum wait for acknowledgements when a Source is closed.
+// closeTimeout is the maximum wait for acknowledgements.
 const closeTimeout = 5 * time.Second
 
-// Drain waits until a connected server has acknowledged everything, or closeTimeout has passed.
+// Drain waits until the server has acknowledged everything, but at most closeTimeout. It does not wait for a server
+// that is offline or accepts no changes.
 func (y *Scheduler) Drain() {
 	y.await(y.ctx, closeTimeout, func() bool { return y.attempted && (y.cannotBeAcknowledged() || len(y.unsent) == 0) })
 }

@@ -34,7 +34,7 @@ func (y *Scheduler) work(ctx context.Context) {
 		}
 		err := y.syncOnce(ctx, d, prio)
 		if ctx.Err() == nil {
-			y.recordSync(d, prio, err) // before done, so that a waiting reader sees the outcome
+			y.recordSync(d, prio, err) // must precede done, so that a waiting reader sees the outcome
 		}
 		y.mu.Lock()
 		y.queue.done(d)
@@ -43,7 +43,8 @@ func (y *Scheduler) work(ctx context.Context) {
 	}
 }
 
-// recordSync records the outcome of a turn. If the turn failed, recordSync schedules another one.
+// recordSync records the outcome of a turn. If the turn failed and the document is still needed, recordSync schedules
+// another turn.
 func (y *Scheduler) recordSync(d *replica.Document, prio priority, err error) {
 	switch {
 	case err == nil:
@@ -101,9 +102,10 @@ func (y *Scheduler) syncOnce(ctx context.Context, d *replica.Document, prio prio
 	return err
 }
 
-// mayStayConnected reports whether a document may stay connected. If there are few notes, all may. Otherwise a document
-// may stay only if it has unsent changes or a reader, or was opened recently. If there are too many connections,
-// mayStayConnected then disconnects the least recently used document that is not having a turn.
+// mayStayConnected reports whether a document may stay connected. If the server allows links for all notes, all
+// documents may. Otherwise a document may stay only if it has unsent changes or a reader, or was opened recently. If
+// there are too many connections, mayStayConnected then disconnects the least recently used document that does not have
+// a turn.
 func (y *Scheduler) mayStayConnected(d *replica.Document, prio priority) bool {
 	limit := y.set.Server.Links() - Workers
 	y.mu.Lock()
@@ -133,8 +135,8 @@ func (y *Scheduler) mayStayConnected(d *replica.Document, prio priority) bool {
 	return true
 }
 
-// connect synchronises a document over a link. If stay is set, the link stays connected. Otherwise the link has ended
-// when connect returns, so that a document never has two links.
+// connect synchronises a document over a link. If stay is set and connect succeeds, the link stays connected. Otherwise
+// the link has ended when connect returns, so that a document never has two links.
 func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awaitAck bool) error {
 	lctx, cancel := context.WithCancel(ctx)
 	p := replica.NewPeer(d, func(ysync.Frame) {})

@@ -26,8 +26,8 @@ func (f *File) Copy(w io.Writer) error {
 	})
 }
 
-// SettleAll records for every document that the source's file has had its text, even if records describe unfinished
-// saves. The file's current content is then newer than the document.
+// SettleAll records for every document that the source's file contained the document's newest text, even if records
+// describe unfinished saves. So the file's current content counts as newer than the document.
 func (f *File) SettleAll() error {
 	return f.update(func(tx *bolt.Tx) error {
 		var ids []model.DocID
@@ -44,8 +44,8 @@ func (f *File) SettleAll() error {
 }
 
 // Shrink replaces the file with a compact copy if at least a quarter of the file, and at least minFree bytes, are free.
-// It does not block reads. It does nothing if the disk has less free space than twice the size of the file, because
-// saves need space as well.
+// It blocks reads only during the replacement. It does nothing if the disk is known to have less free space than twice
+// the size of the file, because saves need space as well.
 func (f *File) Shrink() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

@@ -15,7 +15,7 @@
 //	docs/ID/u          SEQ, and the updates up to it merged into one
 //	docs/ID/r SEQ      a record; after a merge it has the snapshot of its update instead of the update,
 //	                   until it expires
-//	docs/ID/h SEQ      like docs/ID/r, for merged records that only the history needs; one per minute
+//	docs/ID/h SEQ      like docs/ID/r, for merged records that only the history needs; often one per minute
 //	docs/ID/b          the oldest state that the history still has: its SEQ, time and snapshot
 //	docs/ID/m          the document's changes of path
 //	unsettled/ID       empty; the document has a record after the SEQ in docs/ID/s
@@ -27,8 +27,8 @@
 //
 // Once a document's file holds its text, its separate updates are no longer needed. Apply merges them when there are
 // many (mergeAt). The records that attribution and undo need stay, without their updates. For a limited time
-// (Options.History) the snapshots of the merged records also tell which text existed when. The next merge removes
-// expired snapshots; for a document that does not change any more, Expire removes them.
+// (Options.History) the snapshots of the merged records also show which text existed at which time. The next merge
+// removes expired snapshots; for a document that does not change any more, Expire removes them.
 //
 // # Versions and damage
 //

@@ -47,8 +47,8 @@ func (d Document) get(key byte) []byte {
 	return d.b.Get([]byte{key})
 }
 
-// each calls fn with the records under the numbered keys of a kind. It begins with the number from and goes on in order
-// until fn returns false.
+// each calls fn with the records under the numbered keys of a kind, in order. It begins at the given number and stops
+// when fn returns false.
 func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, error)) error {
 	if d.b == nil {
 		return nil
@@ -66,8 +66,8 @@ func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, erro
 	return nil
 }
 
-// list returns the records and the revisions in order, beginning with the number from. most is the maximum number of
-// each kind.
+// list returns the records and the revisions in order, beginning at the given number. most is the maximum number of
+// records of each kind.
 func (d Document) list(from uint64, most int) (list []model.Record, err error) {
 	for _, kind := range []byte{recordKey, revisionKey} {
 		left := most
@@ -157,7 +157,7 @@ func (d Document) putRecord(kind byte, rec model.Record) error {
 	return put(d.b, numbered(kind, rec.Seq), rec)
 }
 
-// record returns a record without its update and its save, or the zero Record if it does not exist.
+// record returns a record without its update and its save, or a Record with only its number if it does not exist.
 func (d Document) record(seq uint64) (rec model.Record, err error) {
 	if d.b != nil {
 		rec, err = readRecord(seq, d.b.Get(numbered(recordKey, seq)))

@@ -10,8 +10,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// The merged updates of a document still hold every text that it ever contained. A merge only loses which text existed
-// when. So a merged record keeps the snapshot of its update, which needs a few bytes.
+// The merged updates of a document still hold every text that it ever contained, until the text expires (dropDeleted).
+// A merge only loses the information which text existed at which time. So a merged record keeps the snapshot of its
+// update, which needs a few bytes.
 
 const (
 	// maxMoves is the maximum number of stored moves of a document.
@@ -117,8 +118,8 @@ func (d Document) expire(oldest time.Time) error {
 const expireAtOnce = 1000
 
 // Expire removes expired history of documents that do not change any more; merges do so for the other documents. One
-// call handles up to expireAtOnce documents whose IDs follow after, and returns the last of these IDs. It returns "" at
-// the end.
+// call handles up to expireAtOnce documents with IDs greater than the given ID, and returns the last of these IDs. It
+// returns "" at the end.
 func (f *File) Expire(after model.DocID) (last model.DocID, err error) {
 	if f.o.History == 0 {
 		return "", nil
@@ -197,7 +198,7 @@ type firstState struct {
 	Units []byte    `cbor:"did"`
 }
 
-// begin returns the oldest known state. If none is stored, that is the state of an empty document.
+// begin returns the oldest known state. If no state is stored, begin returns the state of an empty document.
 func (d Document) begin() (m model.Revision, err error) {
 	b := firstState{Units: ycrdt.JoinSnapshots().Encode()}
 	if err := read(d.get(beginKey), &b); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// version is the layout that this package reads and writes. A change of the layout, or of the log's frames, raises it.
+// version is the layout that this package reads and writes. Every change of the layout, or of the log's frames, must
+// increase it.
 const version = "10"
 
 const ( // see the layout in doc.go
@@ -75,7 +76,7 @@ func put(b *bolt.Bucket, key []byte, v any) error {
 	return b.Put(key, data)
 }
 
-// read decodes a value that put stored into v. It does not change v if data is nil.
+// read decodes data, which put has stored, into v. It does not change v if data is nil.
 func read(data []byte, v any) error {
 	if data == nil {
 		return nil

@@ -32,10 +32,10 @@ func (f *File) applyMark(doc Document, e *wal.Entry) error {
 }
 
 // merge merges the updates up to upTo into one and replaces the update of each of their records with its snapshot.
-// Records that attribution and undo need stay records: records by an author, journalled records, the first one, which
-// took over the text, and the last one, whose number the next record follows. The others become revisions, which have
-// only the added and deleted units. merge does not read records of earlier merges, except the last, because a note may
-// have a hundred thousand.
+// Records that attribution and undo need stay records: records by an author, journalled records, the first record,
+// which took over the text, and the last record, whose number the next record follows. The other records become
+// revisions, which have only the added and deleted units. merge does not read records of earlier merges, except the
+// last, because a note may have a hundred thousand.
 func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	base, merged := doc.base()
 	if upTo <= base {

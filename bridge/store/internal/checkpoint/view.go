@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// View is a consistent state of the file. It is valid only during File.View.
+// View is a consistent state of the file. It is valid only during File.View or File.ViewWith.
 type View struct{ tx *bolt.Tx }
 
 func (v View) Applied() wal.LSN {

@@ -22,12 +22,12 @@ type segmentSet struct {
 	dir          disk.Dir
 	size         int64             // size of a new segment in bytes
 	onUnreadable func(name string) // called with a segment that cannot be read to its end
-	segments     []*segment        // oldest first; if the last one is open, frames are written to it
+	segments     []*segment        // oldest first; frames are written to the last one if it is open and has space
 	number       uint64            // number of the newest segment
 	renamed      bool              // file names have changed since the last sync
 }
 
-// read calls frame with each frame that has a higher LSN than the given one, and returns the LSN of the last frame.
+// read calls frame with each frame that has a higher LSN than the given LSN, and returns the LSN of the last frame.
 // Later frames are written to a new segment.
 func (f *segmentSet) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
 	found, err := f.find()
@@ -152,8 +152,8 @@ func (f *segmentSet) drop(s *segment) error {
 	return errors.Join(s.close(), f.dir.Remove(s.name))
 }
 
-// sync returns a function that makes the frames after synced durable. Frames may be written while that function runs,
-// but segments must not be released or closed.
+// sync returns a function that makes the frames durable whose LSN is higher than synced. Frames may be written while
+// that function runs, but segments must not be released or closed.
 func (f *segmentSet) sync(synced LSN) func() error {
 	var files []disk.File
 	for _, s := range f.segments {
@@ -176,8 +176,8 @@ func (f *segmentSet) sync(synced LSN) func() error {
 	}
 }
 
-// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these segments. The copies
-// in the old segments are equal and harmless. After an error the caller may try again.
+// rewrite writes the frames after the LSN synced, whose sync has failed, to new segments and syncs these segments. The
+// copies in the old segments are equal and harmless. After an error the caller may try again.
 func (f *segmentSet) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	for _, s := range f.segments {
 		if s.last > synced {
@@ -199,7 +199,7 @@ func (f *segmentSet) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	return err
 }
 
-// release removes the segments that have no frames after lsn. It keeps the last segment while that is open for writing.
+// release removes the segments that have no frames after lsn. It keeps the last segment while its file is open.
 func (f *segmentSet) release(lsn LSN) error {
 	for len(f.segments) > 0 && f.segments[0].last <= lsn && (len(f.segments) > 1 || f.segments[0].file == nil) {
 		if err := f.drop(f.segments[0]); err != nil && !errors.Is(err, fs.ErrNotExist) {

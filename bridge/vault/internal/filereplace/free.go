@@ -15,8 +15,8 @@ import (
 
 const maxNumbered = 10000
 
-// MoveAside moves a file to a free name and returns that name. It is wanted, or "wanted 1", "wanted 2" and so on before
-// its extension.
+// MoveAside moves a file to a free name and returns that name. The name is wanted, or wanted with a number before its
+// extension, such as "Note 1.md".
 func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, error) {
 	for free := range Numbered(wanted) {
 		if err := RenameNew(from, name, to, free); !errors.Is(err, fs.ErrExist) {
@@ -62,7 +62,7 @@ func clip(name string, extra int) string {
 }
 
 // RenameNew renames a file to a name that must be free, or returns fs.ErrExist. If the disk cannot do that in one step,
-// RenameNew links the file to the new name and removes the old one. Without links, it checks the name before the
+// RenameNew links the file to the new name and removes the old name. Without links, it checks the name before the
 // rename.
 func RenameNew(from disk.Dir, name string, to disk.Dir, newName string) error {
 	err := from.RenameNew(name, to, newName)

@@ -26,16 +26,17 @@ const (
 	// its name but has not opened it yet because the machine is busy.
 	grace = 2 * time.Second
 	// While End waits, a file is watched for closeGrace after its last change if a program has it open or may have it
-	// open. If no program has, it is watched for idleGrace.
+	// open. If no program has it open, it is watched for idleGrace.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
-	// lookAgain is the first interval for files without a writer. It doubles: a look is three system calls, and a program
-	// that saves again and again leaves hundreds of files.
+	// lookAgain is the first interval for files without a writer. It doubles: a look is three system calls, and a
+	// program that saves again and again leaves hundreds of files. lookSeldom is the interval between checks once all
+	// files have been unchanged for grace.
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
 	// maxFiles is the maximum number of watched files. If 1/shareFiles of the process's file descriptors is less, that
 	// is the maximum. A few more files are possible until the next check, which then follows immediately. maxAncestor
-	// is the maximum number of bytes that are kept for each file.
+	// is the maximum number of bytes that Add keeps for each file.
 	maxFiles    = 128
 	shareFiles  = 16
 	maxAncestor = 1 << 20
@@ -71,7 +72,7 @@ type file struct {
 	rel   string
 	open  disk.File
 	last  model.Stamp // stamp of the state that was last merged into the note
-	data  []byte      // bytes of that state; nil if they are more than maxAncestor
+	data  []byte      // bytes of that state; nil if Add got more than maxAncestor
 	since time.Time   // time since which the file is in that state
 	seen  vaultdir.StatSample
 	next  time.Time // time of the next check, unless End waits
@@ -89,8 +90,8 @@ func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
 	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: model.NewSignal()}
 }
 
-// Add watches a file that has lost the name of the note at rel. The file had data when its stamp was last. The Watcher
-// closes the file.
+// Add watches a file that has lost the name of the note at rel. The file had the content data when it had the stamp
+// last. The Watcher closes the file.
 func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
 	if len(data) > maxAncestor {
 		data = nil
@@ -243,7 +244,8 @@ func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, ha
 	return false
 }
 
-// mergeLate merges a late save into the note. theirs was computed from ancestor.
+// mergeLate merges a late save into the note, or keeps it as a copy next to the note. theirs was computed from
+// ancestor.
 func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
 	for range mergeAttempts {
 		merged, err := w.mergeOnce(rel, ancestor, theirs)

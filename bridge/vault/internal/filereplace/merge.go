@@ -5,7 +5,8 @@ import (
 )
 
 // merge3 applies the changes of both theirs and ours to ancestor. Each side's change is the run of lines between its
-// first and last difference. ok is false if the two changes overlap, or if ancestor is unknown (nil).
+// first and last difference. If theirs and ours are equal, merge3 returns ours. Otherwise ok is false if the two
+// changes overlap, or if ancestor is unknown (nil).
 func merge3(ancestor, theirs, ours []byte) (merged []byte, ok bool) {
 	if bytes.Equal(theirs, ours) {
 		return ours, true
@@ -28,7 +29,7 @@ type lineHunk struct {
 	text       []byte
 }
 
-// changedLines returns the smallest change of whole lines from before to after.
+// changedLines returns the smallest change of whole lines that turns one text into the other.
 func changedLines(before, after []byte) lineHunk {
 	limit := min(len(before), len(after))
 	start := 0

@@ -80,8 +80,8 @@ func (t *syncer) run() {
 	}
 }
 
-// syncAt returns when no swap at rel or below it is waiting or in progress. It returns the error of a file that could
-// not be synced.
+// syncAt syncs the swaps at rel and below it, and returns when they have settled or failed. It returns the error of a
+// file that could not be synced.
 func (t *syncer) syncAt(rel string) (err error) {
 	var now, others []*pendingSync
 	t.mu.Lock()
@@ -129,7 +129,7 @@ func (t *syncer) syncRound(round []*pendingSync) {
 		close(s.done)
 		switch {
 		case fileErrs[i] != nil:
-			s.preImage.file.Close() // the next start deals with it
+			s.preImage.file.Close() // the next start handles the pre-image
 			t.forget(s)
 		case s.preImage.isChanged(): // a late save has yet to be merged into the note
 			go func() {

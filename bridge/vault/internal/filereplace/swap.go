@@ -24,8 +24,8 @@ type Swap struct {
 	oldData []byte    // content of old, the common ancestor of a merge
 }
 
-// Stage prepares the replacement r of the note at rel. The caller must call r.BeforeRename and close the swap. Stage
-// returns model.ErrConflict if the note is not the expected file.
+// Stage prepares the replacement r of the note at rel. The caller calls r.BeforeRename, if it is set, before Commit,
+// and closes the swap. Stage returns model.ErrConflict if the note is not the expected file.
 func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
 	at, err := s.o.Vault.Within(rel)
 	if err != nil {
@@ -66,7 +66,7 @@ func (sw *Swap) stage() (err error) {
 
 func (sw *Swap) readOld() error {
 	if text := sw.r.KnownText; text != "" {
-		sw.oldData = unsafe.Slice(unsafe.StringData(text), len(text)) // without a copy; nobody changes it
+		sw.oldData = unsafe.Slice(unsafe.StringData(text), len(text)) // shares the memory of text; no code changes it
 		return nil
 	}
 	sw.oldData = make([]byte, sw.r.IfMatch.Size)
@@ -261,8 +261,8 @@ func (sw *Swap) undo() error {
 	return model.ErrConflict
 }
 
-// keepTemp moves a user's save that has the temp name and cannot be put back to a free name next to the note. It
-// returns err, the reason, with the new name. If err is nil, it returns nil.
+// keepTemp handles a user's save that has the temp name and could not get the note's name back: it moves the save to a
+// free name next to the note. It returns err, the reason, with the new name. If err is nil, it returns nil.
 func (sw *Swap) keepTemp(err error) error {
 	if err == nil {
 		return nil

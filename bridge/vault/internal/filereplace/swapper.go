@@ -26,7 +26,8 @@ type Options struct {
 	// ID is part of the names of this process's temp files. "" means a random one.
 	ID    string
 	Syncs *vaultdir.Syncs
-	// Late takes over a file that has lost the name of the note at rel. The file had data when its stamp was held.
+	// Late takes over a file that has lost the name of the note at rel. The file had the content data when it had the
+	// stamp held.
 	Late func(rel string, file disk.File, held model.Stamp, data []byte)
 	Log  *slog.Logger
 }

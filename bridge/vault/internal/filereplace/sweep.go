@@ -11,13 +11,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Sweep repairs or removes temp files of an earlier process.
+// Sweep repairs notes with the temp files of an earlier process, and then removes these files or moves them to the
+// trash.
 //
-// A swap renames a new file before its bytes are on the disk, so a power cut can leave a note without them. In that
-// case the pre-image still exists, because it is removed last. The tags in the names of temp files identify the note
-// and its new content, so that the sweep finds both and restores the pre-image. (The new content is in the log, if the
-// log was synced.) After a kill the bytes may not be on the disk either, so a note is synced before its pre-images are
-// removed.
+// A swap renames a new file before its bytes are on the disk, so a power cut can leave a note without its bytes. In
+// that case the pre-image still exists, because it is removed last. The tags in the names of temp files identify the
+// note and its new content, so that the sweep finds both and restores the pre-image. (The new content is in the log, if
+// the log was synced.) After a kill the bytes may not be on the disk either, so a note is synced before its pre-images
+// are removed.
 type Sweep struct {
 	s         *Swapper
 	tempFiles []tempFile
@@ -67,14 +68,15 @@ func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	return err
 }
 
-// Finish handles the tagged temp files of the notes among entries. It reports whether it has restored a pre-image.
+// Finish handles the tagged temp files. entries has the contents of the vault. Finish reports whether it has restored a
+// pre-image.
 func (w *Sweep) Finish(entries iter.Seq[model.SourceEntry]) (changed bool) {
 	w.swapDir()
 	if len(w.tempFiles) == 0 {
 		return false
 	}
 	notes := make(map[uint64]string)  // paths of notes, by the hash of the path
-	saved := make(map[uint64]bool)    // by the hash: the note has the time of a new file
+	saved := make(map[uint64]bool)    // by the hash of the path: whether the note has the time of a new file
 	moved := make(map[int64][]string) // paths of other files, by modification time
 	left := make(map[uint64][]tempFile)
 	for _, l := range w.tempFiles {

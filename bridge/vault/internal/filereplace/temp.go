@@ -25,8 +25,8 @@ type Content struct {
 	ModTime time.Time
 	Mode    fs.FileMode
 
-	// old is the file that the new file displaces. The new file gets the mode, the owner and the extended attributes of
-	// old.
+	// old is the file that the new file displaces. The new file gets the mode and, where permitted, the owner and the
+	// extended attributes of old.
 	old     disk.File
 	oldInfo *disk.Info
 	owned   bool // the new file gets this owner and group without chown

@@ -183,8 +183,8 @@ func (p *Entry) SyncFile() error {
 	return f.Sync()
 }
 
-// Locate finds the file or folder at rel. It returns fs.ErrNotExist if that is hidden or a symlink. The caller must
-// close the result.
+// Locate finds the file or folder at rel. It returns fs.ErrNotExist if the file or folder is hidden, and for a symlink.
+// The caller must close the result.
 func (f *Folder) Locate(rel string) (Entry, error) {
 	if Reserved(rel) {
 		return Entry{}, fs.ErrNotExist

@@ -7,8 +7,8 @@ import (
 )
 
 // Commit ends a transaction as Yjs does (cleanupTransactions): it drops deleted content, then merges neighbours that
-// look as if they had been inserted at once. The choice of merges is part of the wire format: two peers with the same
-// history encode the same bytes.
+// could also have been inserted in one operation. The choice of merges is part of the wire format: two peers with the
+// same history encode the same bytes.
 func (tx *Txn) Commit() {
 	tx.Deletes.Normalize()
 	tx.collectGarbage()
@@ -21,7 +21,7 @@ func (tx *Txn) Commit() {
 	}
 }
 
-// collectGarbage replaces the content of items that this transaction deleted, and turns the children of deleted types
+// collectGarbage drops the content of the items that this transaction deleted, and turns the children of deleted types
 // into GC structs.
 func (tx *Txn) collectGarbage() {
 	s := tx.Store
@@ -111,7 +111,7 @@ func (tx *Txn) mergeAppended() {
 				break
 			}
 		}
-		// A struct that has absorbed a new one may now merge with the struct on its left, because collecting nested
+		// A struct that has absorbed a new struct may now merge with the struct on its left, because collecting nested
 		// types leaves GC structs unmerged.
 		if p = s.Find(x, c.Before); s.ClockOf(&s.Items[x.At(p)]) < c.Before {
 			s.MergeLeft(x, p)
@@ -119,7 +119,7 @@ func (tx *Txn) mergeAppended() {
 	}
 }
 
-// mergeSplits merges items at the places where this transaction split an item.
+// mergeSplits merges items at the places in mergeAt, which are mostly those where this transaction split an item.
 func (tx *Txn) mergeSplits() {
 	s := tx.Store
 	for i := len(tx.mergeAt) - 1; i >= 0; i-- {

@@ -18,7 +18,8 @@ func UnitOf(tx *Txn, b *ytypes.Branch, id wire.ID) (r structs.Ref, ok bool) {
 	return r, it.Kind != wire.KindGC && it.Parent == b.Index
 }
 
-// Gap returns the items on either side of position pos. If pos is inside an item, Gap splits the item.
+// Gap returns the items on either side of position pos. If pos is inside an item, Gap splits the item; if pos is inside
+// a surrogate pair, it first moves before the pair.
 func Gap(tx *Txn, b *ytypes.Branch, pos int) (left, right structs.Ref) {
 	left, off := tx.Store.Locate(b, pos)
 	if left != 0 && tx.Store.Arena.InsidePair(&tx.Store.Items[left], off) {

@@ -6,7 +6,7 @@ import (
 )
 
 // A Txn is a running transaction on a store: it inserts and deletes items, and records the work for the commit. The
-// store reuses it for the next transaction.
+// document reuses it for the next transaction.
 type Txn struct {
 	Store  *ytypes.Store
 	Client wire.ClientID // client of new items

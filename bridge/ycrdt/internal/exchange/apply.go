@@ -94,10 +94,10 @@ func newPlanner(s *ytypes.Store, tx *edit.Txn) planner {
 type cursor struct {
 	wire.StructReader
 	head   wire.Struct
-	loaded bool // whether head has the next struct
-	home   uint32
-	stuck  bool
-	waits  bool // whether the section is on the stack
+	loaded bool   // whether head has the next struct
+	home   uint32 // table index of the client; 0 until it is known
+	stuck  bool   // whether the section cannot continue
+	waits  bool   // whether the section is on the stack
 }
 
 func (c *cursor) done() bool { return c.stuck || (!c.loaded && c.Left == 0) }

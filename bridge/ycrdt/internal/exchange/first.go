@@ -11,7 +11,7 @@ import (
 )
 
 // Most documents are loaded as a whole, and most of these have only one writer. Such an update needs only one pass,
-// because an error can empty the document again. All other updates are checked in a separate pass first.
+// because after an error the document can be emptied again. All other updates are checked in a separate pass first.
 
 func (a *Updates) pristine() bool {
 	return len(a.store.Clients) == 1 && len(a.store.Branches) == 1 && a.pending.size() == 0

@@ -6,8 +6,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// integrateStruct integrates the struct w of the client home without its first offset units. The store must already
-// have those units and all units to which w refers.
+// integrateStruct integrates the struct w without its first offset units. home is the index of the client of w. The
+// store must already have those units and all units to which w refers.
 func (p *planner) integrateStruct(w *wire.Struct, home uint32, offset uint64) {
 	tx, s := p.tx, p.store
 	var left, right structs.Ref

@@ -120,7 +120,8 @@ func (r *Reader) skipText(check bool) {
 	}
 }
 
-// Any reads one any value as nil, [Undefined], bool, int64, float64, [BigInt], string, []byte, []any or map[string]any.
+// Any reads one value of lib0's type any. The result is nil, [Undefined], bool, int64, float64, [BigInt], string,
+// []byte, []any or map[string]any.
 func (r *Reader) Any() any { return r.any(0, false) }
 
 func (r *Reader) Ordered() any { return r.any(0, true) }

@@ -9,7 +9,7 @@ import (
 // Text is stored as UTF-8 but counted in UTF-16 units, as in Yjs and JavaScript. If a text has as many bytes as units,
 // it is ASCII, because every other character has more bytes than units.
 
-// Replacement is U+FFFD. If an edit cuts a surrogate pair, Yjs replaces both halves by it.
+// Replacement is U+FFFD. If an edit cuts a surrogate pair, Yjs replaces each half by this character.
 const Replacement = "\uFFFD"
 
 const highBits = 0x8080808080808080
@@ -42,7 +42,7 @@ func UTF16Len(b []byte) int {
 	return n
 }
 
-// UTF16Offset returns the byte offset of the UTF-16 position units in valid UTF-8. For a position inside a surrogate
+// UTF16Offset converts a position in UTF-16 units to a byte offset in valid UTF-8. For a position inside a surrogate
 // pair, inside is true and the offset is the start of the pair's character.
 func UTF16Offset(b []byte, units int) (off int, inside bool) {
 	for units >= 9 && len(b)-off >= 8 { // at most nine units begin in eight bytes

@@ -57,7 +57,8 @@ func mergeableKind(kind uint8) bool {
 	return kind == wire.KindString || kind == wire.KindDeleted || kind == wire.KindAny || kind == wire.KindJSON
 }
 
-// Split moves the content of left after its first diff units to right. Otherwise right must be a copy of left.
+// Split moves the content of left after its first diff units to right. Apart from its content, right must be a copy of
+// left.
 func (a *Arena) Split(left, right *Item, diff uint64) {
 	switch left.Kind {
 	case wire.KindGC, wire.KindDeleted:
@@ -89,7 +90,7 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 		return
 	}
 	// As in Yjs, both halves of a cut surrogate pair become U+FFFD. The four bytes of the pair's character have no
-	// space for both, so both parts move.
+	// space for two such characters, so both parts move.
 	head, tail := text[:at], text[at+4:]
 	a.dead += len(text)
 	right.Length = left.Length - diff

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// maxChunk is the number of refs at which a chunk is cut in two. maxRange is the maximum number of refs of a range that
-// appending extends. Longer chunks would take no more memory, but searches in them would be slower.
+// maxChunk is the number of refs above which a chunk is cut in two. maxRange is the maximum number of refs of a range
+// that appending extends. Longer chunks would take no more memory, but searches in them would be slower.
 const (
 	maxChunk = 256
 	maxRange = 512
@@ -182,8 +182,8 @@ func (s *Set) cutChunk(x *ClockIndex, p Pos) Pos {
 	return p
 }
 
-// listAround turns the part around p of a chunk that is a range into a list. The rest stays a range, so that an edit in
-// a large loaded document stays cheap.
+// listAround converts the part of a chunk around p from a range to a list. The rest of the chunk stays a range, so that
+// an edit in a large loaded document stays cheap.
 func (s *Set) listAround(x *ClockIndex, p Pos) Pos {
 	c := x.Chunks[p.Chunk]
 	n := int(c.n)

@@ -2,14 +2,14 @@ package structs
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// Space that merging and deleting have freed is reused. It is released once more than half of the space is free, so
-// that a document built from many small updates needs no more memory than a document that was loaded as a whole.
+// Space that merging and deleting have freed is reused. It is released once about half of the space is free, so that a
+// document built from many small updates needs no more memory than a document that was loaded as a whole.
 
 // minFree is the minimum number of free slots for which a slab is compacted.
 const minFree = 1024
 
-// CompactItems rewrites the slab if more than half of it is free. It orders the items by their histories, which are
-// then only ranges. It returns the new place of each item, or nil if no item has moved.
+// CompactItems rewrites the slab if at least half of it, and at least minFree slots, are free. It orders the items by
+// their histories, which are then only ranges. It returns the new place of each item, or nil if no item has moved.
 func (s *Set) CompactItems() (moved []Ref) {
 	if s.freeCount < minFree || s.freeCount*2 < len(s.Items) {
 		return nil
@@ -40,7 +40,7 @@ func (s *Set) CompactItems() (moved []Ref) {
 // MinDead is the minimum number of unused bytes for which an arena is compacted.
 const MinDead = 4096
 
-// CompactArena rewrites the arena if more than half of it is unused.
+// CompactArena rewrites the arena if at least half of it, and at least MinDead bytes, are unused.
 func (s *Set) CompactArena() {
 	a := &s.Arena
 	if a.dead < MinDead || a.dead*2 < a.Len() {

@@ -16,8 +16,8 @@ func NewSet() Set {
 	}
 }
 
-// Reserve reserves exactly the memory for the given numbers of structs and content bytes, so that a loaded document
-// that is not edited needs little more memory than its bytes.
+// Reserve reserves exactly the memory for the given numbers of structs and content bytes if these are most of the
+// document (see reserved). So a loaded document that is not edited needs little more memory than its bytes.
 func (s *Set) Reserve(structs, bytes int) {
 	s.Items, s.Arena.bytes = reserved(s.Items, structs), reserved(s.Arena.bytes, bytes)
 }

@@ -159,7 +159,8 @@ func (m *merger) continueWith(r *updateReader) {
 	}
 }
 
-// bridge writes curr, and a Skip for the gap between curr and a struct that starts later.
+// bridge handles a gap between curr and next, a struct that starts later. It writes curr, and a Skip for the gap
+// becomes curr. If curr already is a Skip, bridge extends it to the end of next, as Yjs does.
 func (m *merger) bridge(next *Struct) {
 	if m.curr.Kind() == KindSkip {
 		m.curr.Length = next.End() - m.curr.ID.Clock

@@ -24,7 +24,7 @@ type Struct struct {
 	TypeRef uint8 // only for KindType
 	From    int   // offset of the struct in the update
 	Content Span  // payload in the arena's form; for KindType, the node name
-	half    bool  // whether the text starts with half a pair, which is U+FFFD before the content
+	half    bool  // whether the text starts with half of a surrogate pair, encoded as U+FFFD before the content
 }
 
 // A Span is a range of the bytes of an update. (Slices would cost a write barrier each.)

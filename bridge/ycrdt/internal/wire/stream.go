@@ -4,7 +4,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
-// An updateReader reads all structs of a checked update one after the other, except those of length 0.
+// An updateReader reads all structs of a checked update one after the other, except those of length 0 and, if dropSkips
+// is set, Skip structs.
 type updateReader struct {
 	StructReader
 	data      []byte
@@ -40,8 +41,8 @@ func (r *updateReader) next() {
 
 // updateWriter writes structs. Callers must pass them sorted by client.
 type updateWriter struct {
-	dst      []byte
-	section  []byte
+	dst      []byte // finished sections
+	section  []byte // structs of the current section
 	client   ClientID
 	clock    uint64
 	count    uint64

@@ -89,7 +89,7 @@ func (s *Store) BranchOf(it *structs.Item) *Branch {
 	return s.Branches[it.Parent]
 }
 
-// DropBranch removes the children of b, which have become GC structs.
+// DropBranch removes b, whose children have become GC structs, from the store.
 func (s *Store) DropBranch(b *Branch) {
 	for _, e := range b.KeyOrder {
 		s.Entries[e] = Entry{}
@@ -102,7 +102,7 @@ func (s *Store) DropBranch(b *Branch) {
 	b.Committed.Store(nil)
 }
 
-// HeadOf returns the current item of key, or 0 if the key was never set.
+// HeadOf returns the last item of key, which may be deleted, or 0 if the key was never set.
 func (s *Store) HeadOf(b *Branch, key string) structs.Ref {
 	if e, ok := b.keys[key]; ok {
 		return s.Entries[e].Head

@@ -254,7 +254,7 @@ func (x *Index) Refresh(s *structs.Slab, r structs.Ref) {
 	x.add(l, delta)
 }
 
-// Split updates the index after right was cut off left.
+// Split updates the index after right was split off from left.
 func (x *Index) Split(s *structs.Slab, left, right structs.Ref) {
 	x.Refresh(s, left)
 	x.InsertAfter(s, left, right)

@@ -25,7 +25,7 @@ func New() *Store {
 	}
 }
 
-// Compact releases the space that merging and deleting have left unused.
+// Compact releases the space that merging and deleting have left unused, if there is enough of it.
 func (s *Store) Compact() {
 	s.CompactArena()
 	moved := s.CompactItems()

@@ -19,7 +19,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Every route also accepts the query parameter owner.SourceParam.
+// On the owner's socket, every route also accepts the query parameter owner.SourceParam.
 const (
 	suggestionsPath = "/suggestions" // query: context, path, author, session, kind
 	threadsPath     = "/threads"     // query: path
@@ -45,7 +45,8 @@ const (
 	storePath    = "/kept/store" // query: folder; the response is the bytes of a store
 )
 
-// SessionPath is the route that returns the session of the client's process. Only an owner with a mount has it.
+// SessionPath is the route that returns the session of the client's process. Only an owner with a mount serves this
+// route.
 const SessionPath = "/session"
 
 // ReviewRoutes returns the routes that the review page serves to other programs.
@@ -103,8 +104,8 @@ func NewHandler(s Backend) http.Handler {
 	return mux
 }
 
-// handleChange handles requests that change notes. It completes a change even if the client disconnects, and responds
-// when the mount shows the change.
+// handleChange handles requests that change notes. It completes a change even if the client disconnects. Before it
+// responds, it waits a short time until the mount shows the change.
 func handleChange[Q, A any](mux *http.ServeMux, path string, h *handler, do func(context.Context, Q) (A, error)) {
 	HandlePost(mux, path, func(ctx context.Context, req Q) (A, error) {
 		defer h.Workspace.AwaitMount(ctx)
@@ -202,7 +203,7 @@ func (h *handler) store(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := h.Stores[i].Store
-	err := s.Checkpoint() // before the first byte of the response: after it, no error status can be sent
+	err := s.Checkpoint() // before the first byte of the response, because no error status can be sent after that byte
 	if err == nil {
 		err = s.Check() // because Restore would refuse a damaged copy
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	writeTimeout   = time.Minute     // time limit for a client that does not read; it can reconnect
+	writeTimeout   = time.Minute     // maximum time of a write to a client that does not read; the client can reconnect
 	reconnectDelay = 2 * time.Second // delay before a client reconnects, which is sent as the SSE field "retry"
 )
 
@@ -32,7 +32,7 @@ const (
 var errTooMany = errors.New("there are too many streams")
 
 // Follow calls notify with each change of the owner's queue, as reviewqueue.Queue.Follow does. It returns nil if the
-// owner ends or has too many clients.
+// stream ends, for example because the owner ends or has too many clients.
 func (c *Client) Follow(ctx context.Context, seen uint64, notify func(reviewqueue.Change) error) error {
 	header := http.Header{"Last-Event-ID": {strconv.FormatUint(seen, 10)}}
 	return c.owner.Do(ctx, http.MethodGet, eventsPath, nil, header, nil, func(resp *http.Response) error { return readEvents(resp.Body, seen, notify) })

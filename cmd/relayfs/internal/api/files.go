@@ -51,7 +51,7 @@ func (h *handler) text(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(content) // fails only if the client has gone
+	_, _ = w.Write(content) // fails only if the client has disconnected
 }
 
 func (h *handler) content(ctx context.Context, path string) ([]byte, error) {

@@ -23,7 +23,7 @@ func Hint(err error) string {
 	case errors.As(err, &hint):
 		return hint.Hint
 	case errors.As(err, &nested):
-		return "serve only the outer one; it includes the inner one"
+		return "serve only the outer vault; it includes the inner vault"
 	case errors.As(err, &refused) && refused.Hint != "":
 		return refused.Hint
 	case errors.As(err, &usage):

@@ -20,7 +20,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// The limits protect the browser. It decodes all pixels, and even a small file can contain very many pixels.
+// The limits protect the browser, which decodes all pixels: even a small file can contain very many pixels.
 const (
 	maxImage  = 10 << 20    // maximum size of an image in bytes
 	maxPixels = 100_000_000 // maximum number of pixels of a PNG, JPEG or GIF
@@ -36,7 +36,7 @@ func (h *handler) image(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(data) // fails only if the client has gone
+	_, _ = w.Write(data) // fails only if the client has disconnected
 }
 
 // embedded returns the image that is the target of a link in a note, and its media type.

@@ -1,8 +1,8 @@
 // Package backup copies relayfs's own data of roots into one file (Write), and restores it (Open, Backup.Restore). The
 // file is a zip archive: a Manifest, the store of each root, and the attachments of servers' folders. It contains no
 // token, key or login.
-// A backup is either complete or does not exist. Restore verifies the whole backup before it changes anything, and
-// restores each root completely or not at all. Package bridge/store defines the content of a store.
+// A backup is either complete or does not exist. Restore verifies the entries of all roots that it restores before it
+// changes anything, and replaces each store in one step. Package bridge/store defines the content of a store.
 package backup
 
 import (
@@ -104,8 +104,8 @@ func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer) error) error
 	return err
 }
 
-// attachments copies the attachments of a server's folder. Their names are hashes of their contents, so they never
-// change.
+// attachments copies the attachments of a server's folder. The name of an attachment is a hash of its content, so an
+// attachment never changes.
 func (w *writer) attachments(f Folder) error {
 	dir := f.State.Sub(attachments)
 	entries, err := fs.ReadDir(dir.FS(), ".")

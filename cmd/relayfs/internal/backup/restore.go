@@ -27,7 +27,7 @@ type Backup struct {
 func Open(file string) (b *Backup, err error) {
 	b = new(Backup)
 	if b.zip, err = zip.OpenReader(file); errors.Is(err, zip.ErrFormat) {
-		return nil, cli.WithHint(fmt.Errorf("%q is not a backup, or it is cut short", file), "name a file that 'relayfs backup' made; nothing was changed")
+		return nil, cli.WithHint(fmt.Errorf("%q is not a backup, or it is incomplete", file), "name a file that 'relayfs backup' made; nothing was changed")
 	}
 	if err != nil {
 		return nil, err
@@ -52,8 +52,8 @@ func (b *Backup) read(file string) error {
 	return damagedErr(manifestName, err)
 }
 
-// damagedErr returns an error that calls the backup damaged if err is a wrong checksum or format of an entry. Otherwise
-// it returns err.
+// damagedErr returns an error that reports a damaged backup if err is about a wrong checksum or format of an entry.
+// Otherwise it returns err.
 func damagedErr(entry string, err error) error {
 	causes := []error{zip.ErrChecksum, zip.ErrFormat, io.ErrUnexpectedEOF, store.ErrDamaged}
 	if corrupt, ok := errors.AsType[flate.CorruptInputError](err); ok {
@@ -87,8 +87,8 @@ type Restored struct {
 	Aside string `json:"aside,omitempty"` // folder with the earlier data, or "" if there was none
 }
 
-// Restore restores the roots that have the names of sources, below the state folder base. It replaces existing data
-// only if replace is set. It fails if a process serves one of the sources.
+// Restore restores the roots that have the names of sources. It writes their data below the state folder base. It
+// replaces existing data only if replace is set. It fails if a process serves one of the sources.
 func (b *Backup) Restore(sources []source.Source, base string, replace bool) (list []*Restored, err error) {
 	var claims []owner.LockRequest
 	for _, src := range sources {

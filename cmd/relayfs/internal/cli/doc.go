@@ -4,6 +4,6 @@
 //
 // Text from a note, a file name or an author must not control a terminal. Printable and OneLine replace control
 // characters, characters that change the direction of text, and bytes that are not UTF-8. Line, Screen.Show and
-// PrintableWriter use them; so does Note on a terminal. Other callers call one of them, once for each text, when they
-// print it. JSON, and notes in a pipe ('cat', 'grep'), are printed unchanged.
+// PrintableWriter use them; so does Note on a terminal. Other callers apply Printable or OneLine once to each text that
+// they print. JSON, and notes in a pipe ('cat', 'grep'), are printed unchanged.
 package cli

@@ -91,7 +91,7 @@ func sentence(err error) string {
 	case exec.ErrNotFound:
 		return "it is not installed"
 	case io.ErrUnexpectedEOF:
-		return "it is cut short"
+		return "it is incomplete"
 	}
 	return ""
 }

@@ -80,7 +80,7 @@ func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Comm
 	return c, errors.Join(errs...)
 }
 
-// SumOf returns a sum of the content of a configuration file, or "" if it cannot be read.
+// SumOf returns a checksum of the content of a configuration file, or "" if the file cannot be read.
 func SumOf(file string) string {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -162,7 +162,8 @@ func configurable(root *cobra.Command, settings func(*cobra.Command) *pflag.Flag
 	return names
 }
 
-// Apply sets the settings, and the flags of cmd that are not on the command line, from the environment or the file.
+// Apply sets the settings from the environment or the file. If cmd is one of serverCommands, it also sets the flags of
+// cmd that are not on the command line.
 func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 	var errs []error
 	apply := func(f *pflag.Flag) {

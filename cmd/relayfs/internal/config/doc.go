@@ -6,5 +6,6 @@
 //	sources    = ["~/Notes", "Team=~/Documents/team"]
 //	mountpoint = "~/relayfs"
 //
-// Config is the file; FindVaults and Create create the first file. The commands define the flags and their meaning.
+// Config is the file. Create writes the first file, for which FindVaults finds the vaults. The commands define the
+// flags and their meaning.
 package config

@@ -30,7 +30,7 @@ func AbsoluteSources(args []string) ([]string, error) {
 }
 
 // FindVaults returns the user's vaults as SOURCE arguments with different names. They are the vaults in Obsidian's
-// list. If there is no list, they are the folders in the home folder that Obsidian has opened.
+// list. If it finds none there, they are the folders in the home folder or in Documents that Obsidian has opened.
 func FindVaults() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -2,9 +2,9 @@
 // the vaults and the servers. Examine returns a Report with a finding per check: ok, warn or fail. Most findings that
 // are not ok include a fix. A Report also lists the processes that serve vaults, and the values of the settings.
 // Callers pass the errors of the configuration that 'relayfs mount' itself would find, so that both commands agree. A
-// store that a process has open is checked by that process, all others here. Examine changes nothing, except that it
-// writes and removes a test file in the state folder. If that folder is missing, the test file is in its nearest parent
-// that exists.
+// process checks the stores that it has open; this process checks the other stores of the sources. Examine changes
+// nothing, except that it writes and removes a test file in the state folder. If that folder is missing, the test file
+// is in its nearest parent that exists.
 package doctor
 
 import (
@@ -42,7 +42,7 @@ type Report struct {
 
 type Options struct {
 	Sources  []source.Source
-	Only     bool           // examine only the sources and their owners
+	Only     bool           // report only processes that serve the sources
 	Audience string         // audience of tokens made by relayfs; "" for the server's address
 	Base     string         // state folder
 	Version  string         // version of this program
@@ -262,8 +262,8 @@ func examineServed(running []owner.Info, sources []source.Source) (findings []fu
 	return findings
 }
 
-// examineStores verifies all stores. A running owner verifies the stores that it has open, and this process verifies
-// all others.
+// examineStores verifies stores. A running owner verifies the stores that it has open, and this process verifies the
+// other stores of the sources.
 func examineStores(ctx context.Context, running []owner.Info, sources []source.Source, base string) (findings []fusefs.Finding) {
 	found := make(map[string]string) // the problem by location, or "" if there is none
 	for _, info := range running {
@@ -286,7 +286,7 @@ func examineStores(ctx context.Context, running []owner.Info, sources []source.S
 		if text := found[place]; text != "" {
 			findings = append(findings, finding("data for "+place, fusefs.Fail, text, ""))
 		} else {
-			findings = append(findings, finding("data for "+place, fusefs.OK, "all of it can be read", ""))
+			findings = append(findings, finding("data for "+place, fusefs.OK, "can be read completely", ""))
 		}
 	}
 	return findings
@@ -315,7 +315,7 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	var f fusefs.Finding
 	switch {
 	case errors.Is(err, transport.ErrWouldCreate):
-		f = finding(name, fusefs.Warn, fmt.Sprintf("%s takes the token: %v", address, err), transport.Hint(err))
+		f = finding(name, fusefs.Warn, fmt.Sprintf("%s accepts the token: %v", address, err), transport.Hint(err))
 	case errors.Is(err, transport.ErrUntried):
 		f = finding(name, fusefs.Warn, fmt.Sprintf("%s: %v", address, err), transport.Hint(err))
 	case err != nil:

@@ -1,14 +1,14 @@
-// Package page serves the review page: the review queue in a browser. A Page serves static files, and below /api the routes
-// of the owner's API and the note as a tree to draw (document.go).
+// Package page serves the review page: the review queue in a browser. A Page serves static files, and below /api the
+// review routes of the owner's API and the note as a tree to draw (document.go).
 //
 // It trusts neither notes nor other web pages in the browser:
 //
-//   - The port is on loopback, and a request must name it as its Host, which stops DNS rebinding.
-//   - /api requires a token. The token is only in the printed address, after the '#', which browsers never send.
-//   - The Content-Security-Policy admits only the page's own files, and images as data: URLs. A note is a tree of elements
-//     and texts; page.js creates only the elements in its list, and never uses HTML from a note.
+//   - The port is on loopback, and the Host of a request must be a loopback address, which stops DNS rebinding.
+//   - /api requires a token. In the printed address the token comes after the '#'; browsers never send that part.
+//   - The Content-Security-Policy admits only the page's own files, and images as data: URLs. A note is a tree of
+//     elements and texts; page.js creates only the elements in its list, and never uses HTML from a note.
 //
-// KaTeX draws formulas. The folder katex has its file, unchanged from npm, and its licence.
+// KaTeX draws formulas. The folder katex has the script of KaTeX, unchanged from npm, and the licence of KaTeX.
 package page
 
 import (
@@ -45,7 +45,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 
 const wrongToken = "the page's address has changed: open the new address that 'relayfs review' printed"
 
-// writeTimeout limits the time of one write to a client that does not read.
+// writeTimeout is the maximum time of one write to a client that does not read.
 const writeTimeout = time.Minute
 
 // maxBody is the maximum size in bytes of the body of a request to the API. It allows the new text of a suggestion.

@@ -90,13 +90,13 @@ func (h *HTTPServer) Connections() int { return len(h.listener.slots) }
 
 func (h *HTTPServer) URL() string { return "http://" + h.listener.Addr().String() + MCPPath }
 
-// Announce prints the address, but never the token.
+// Announce prints the address and the path of the token file, but never the token.
 func (h *HTTPServer) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving MCP at %s, token in %s\n", h.URL(), h.TokenFile)
 }
 
-// Serve serves MCP until ctx ends, and then finishes the requests in progress. ready must return an error if changes
-// cannot be stored.
+// Serve serves MCP until ctx ends, and then waits for the requests in progress, at most for shutdownTimeout. ready must
+// return an error if changes cannot be stored.
 func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready func() error, log *slog.Logger) error {
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()

@@ -46,7 +46,7 @@ func Open(flag, addr string) (net.Listener, error) {
 	return nil, cli.WithHint(fmt.Errorf("%s %s %s", flag, addr, problem), hint)
 }
 
-// CheckFree returns an error if the address of MCP or that of metrics cannot be opened. An address may be "".
+// CheckFree returns an error if the address of MCP or the address of metrics cannot be opened. An address may be "".
 func CheckFree(http, metrics string) error {
 	for _, a := range [][2]string{{"--http", http}, {MetricsSetting, metrics}} {
 		if a[1] == "" {

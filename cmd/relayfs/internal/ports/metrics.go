@@ -30,8 +30,8 @@ func CheckMetrics(addr string) error {
 	return err
 }
 
-// Metrics are the metrics that this process updates itself. It also updates them before the metrics port is open. They
-// contain names of folders, but no names or texts of notes. docs/operations.md describes each metric.
+// Metrics are the metrics that this process updates itself. It also updates them before the metrics port is open.
+// docs/operations.md describes each metric.
 type Metrics struct {
 	addr  string
 	saves *prometheus.HistogramVec
@@ -44,7 +44,7 @@ func NewMetrics(addr, version string) *Metrics {
 	}
 	n := &Metrics{addr: addr}
 	n.saves = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "relayfs_save_duration_seconds", Help: "How long changes of notes by programs and decisions took, by result.",
+		Name: "relayfs_save_duration_seconds", Help: "Duration of note changes by programs and of decisions, by result.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8), // up to 8 s
 	}, []string{"outcome"})
 	for _, outcome := range []string{saved, refused, failed} {
@@ -57,7 +57,8 @@ func NewMetrics(addr, version string) *Metrics {
 	return n
 }
 
-// MetricsServer serves Metrics, and all other metrics, which it reads from the workspace at each scrape.
+// MetricsServer serves Metrics, and all other metrics, which it reads from its MetricsSources at each scrape. The
+// metrics contain names of folders, but no names or texts of notes.
 type MetricsServer struct {
 	listener net.Listener
 	*Metrics
@@ -138,7 +139,7 @@ var (
 	connected      = metric("server_connected", "1 if the server of a folder is connected.", "folder")
 	unacknowledged = metric("unacknowledged_documents", "Documents with changes that the server has not acknowledged.", "folder")
 	unfetched      = metric("unfetched_notes", "Notes of a server whose text was not fetched yet.", "folder")
-	queued         = metric("queued_documents", "Documents of a server that wait to be compared with it.", "folder")
+	queued         = metric("queued_documents", "Documents that wait to be compared with the server.", "folder")
 	problems       = metric("problems", "Current problems, as 'relayfs status' lists them.", "folder", "about")
 	storeBytes     = metric("store_bytes", "Size of relayfs's own data for a folder.", "folder")
 	connections    = metric("connections", "Open connections of clients.", "port")
@@ -151,7 +152,7 @@ type collector struct {
 	s   MetricsSources
 }
 
-// Describe describes nothing: the folders, ports and transports are known only at a scrape.
+// Describe sends no descriptors, because the collector reads the folders, ports and transports only at a scrape.
 func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 const scrapeTimeout = 5 * time.Second

@@ -82,7 +82,7 @@ const Mounted = "mounted "
 func InBackground() bool { return os.Getenv(readyEnv) != "" }
 
 // Ready prints line, which begins with Mounted, and notifies systemd. A daemon then detaches from its terminal and logs
-// to logFile, which open opens.
+// to logFile. open must open that file.
 func Ready(stderr io.Writer, line, logFile string, open func() (*os.File, error)) {
 	notifyReady()
 	if !InBackground() {

@@ -38,14 +38,14 @@ func MaxFiles() uint64 {
 	return limit.Cur
 }
 
-// Ended reports whether a process has ended. A zombie counts as ended only when its other threads have ended, because
-// until then its files are open and its locks held.
+// Ended reports whether a process of this user has ended. A zombie counts as ended only when its other threads have
+// ended, because until then its files are open and its locks are held.
 func Ended(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(stat), ") ") // the name before it may contain any character
+	_, rest, _ := strings.Cut(string(stat), ") ") // the program's name, which is before ") ", may contain any character
 	if err != nil || !strings.HasPrefix(rest, "Z") {
 		return false
 	}

@@ -7,11 +7,11 @@ import (
 
 // treeDiff merges the trees of a note before and after its changes. A node that is in both trees occurs once; a node in
 // only one tree is marked as Old or New. Without the New nodes, the result is the tree before the changes. Without the
-// Old nodes, it is the tree after them.
+// Old nodes, the result is the tree after the changes.
 type treeDiff struct{ of *merged }
 
-// A prose element is drawn twice, before and after the changes, if less than 1/minKeptShare of its text is unchanged.
-// An element of at most smallBytes is always drawn once.
+// A prose element is drawn twice, before and after the changes, if less than 1/minKeptShare of its text is unchanged
+// and the new element has more than smallBytes.
 const (
 	minKeptShare = 5
 	smallBytes   = 100

@@ -1,6 +1,6 @@
-// Package render draws suggestions, threads of comments and the log of decisions. Painter and the functions List, Diffs,
-// Scope, Undone, Threads and Log print them as text, in colour on a terminal and as CriticMarkup elsewhere. NoteOf turns a
-// note with its pending changes into blocks of Nodes, for the review page.
+// Package render draws suggestions, threads of comments and the log of decisions. Painter and the functions List,
+// Diffs, Scope, Undone, Threads and Log print them as text, in colour on a terminal and as CriticMarkup elsewhere.
+// NoteOf turns a note with its pending changes into blocks of Nodes, for the review page.
 //
 // NoteOf parses the note twice, before and after its changes, and merges the two trees. A node that is in both trees is
 // drawn once; a node in only one tree is drawn as deleted or added. So the page never shows a structure that neither

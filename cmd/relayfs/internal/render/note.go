@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// maxParsed is the maximum size of a note that is drawn as a document. A larger note is drawn as source.
+// maxParsed is the maximum size in bytes of a note that is drawn as a document. A larger note is drawn as source.
 const maxParsed = 1 << 20
 
 // maxWork is the maximum of the sum in tooManyMarks. At this value goldmark takes a few seconds.
@@ -40,7 +40,8 @@ type Property struct {
 	Value string `json:"value"`
 }
 
-// Block is a block of the Markdown or an item of a list. If one suggestion changes several of them, they are one Block.
+// Block is a block of the Markdown or an item of a list. If one suggestion changes several adjacent blocks or items,
+// these are one Block.
 type Block struct {
 	Nodes    []*Node    `json:"nodes"`
 	Groups   [][]string `json:"groups,omitempty"`   // IDs of suggestions, by group
@@ -182,7 +183,7 @@ func (r *run) node(part string, at int) *Node {
 	return n
 }
 
-// groupSuggestions sets the groups of each block and returns their suggestions.
+// groupSuggestions sets the groups of each block and returns the IDs of the suggestions in the groups.
 func (d *drawing) groupSuggestions() (shown map[string]bool) {
 	shown = make(map[string]bool)
 	for i := range d.out {

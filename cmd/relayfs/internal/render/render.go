@@ -22,7 +22,8 @@ const (
 	Faint = "\x1b[2m"
 	Bold  = "\x1b[1m"
 
-	// Strikethrough and underline make changed spaces visible, and changes on a terminal without colours.
+	// Strikethrough and underline make changed spaces visible. They also make changes visible on a terminal without
+	// colours.
 	sgrOld   = "\x1b[9;31m"
 	sgrNew   = "\x1b[4;32m"
 	sgrReset = "\x1b[0m"

@@ -24,7 +24,7 @@ type run struct {
 func (r *run) end() int { return r.at + len(r.text) }
 
 // merged is a note with both its deleted and its added text, in the order of the raw text. The views before and after
-// the changes map to offsets in it.
+// the changes map to offsets in the merged text.
 type merged struct {
 	runs []run
 	size int

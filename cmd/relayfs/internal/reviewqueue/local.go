@@ -176,8 +176,8 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	return q.outcome(out, r.Verdict), err
 }
 
-// check returns a Conflict if a suggestion has changed since it was shown, or is in a guarded folder and the request has
-// no Force.
+// check returns a Conflict if a suggestion has changed or was decided since it was shown, or if it is in a guarded
+// folder and the request has no Force.
 func (q *Queue) check(ctx context.Context, r DecideRequest) error {
 	var folders []model.Path
 	var why string
@@ -191,7 +191,7 @@ func (q *Queue) check(ctx context.Context, r DecideRequest) error {
 	if err != nil {
 		return err
 	}
-	named := make(map[string]*Suggestion, len(r.IDs)) // nil for one that is not pending
+	named := make(map[string]*Suggestion, len(r.IDs)) // nil for a suggestion that is not pending
 	for _, id := range r.IDs {
 		named[id] = nil
 	}
@@ -248,7 +248,7 @@ func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 }
 
 func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
-	// Reading the notes adds decisions that were interrupted by a crash to the journal.
+	// Reading the notes adds to the journal the decisions that a crash has interrupted.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 
 const (
 	contextLines = 2    // number of whole lines before and after the lines of a suggestion
-	maxContext   = 2000 // bytes on each side; needed because a line may be as long as the note
+	maxContext   = 2000 // maximum number of bytes on each side; needed because a line may be as long as the note
 )
 
 type noteContext struct {

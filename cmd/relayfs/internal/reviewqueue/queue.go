@@ -12,8 +12,9 @@ type Change struct {
 	Paths []string `json:"paths"` // notes or folders that have changed; "" means the whole workspace
 }
 
-// Pending is a short list of the suggestions at or below some paths. Suggestions in notes have no texts and lines here;
-// Note has them. Pending includes all proposals, independent of their paths.
+// Pending is a short list of the suggestions at or below some paths. Suggestions in notes have no texts and lines here,
+// except link updates that belong to a rename; the type Note has the texts and lines. Pending includes all proposals,
+// independent of their paths.
 type Pending struct {
 	Suggestions []Suggestion `json:"suggestions"`
 	Commented   []string     `json:"commented"` // notes with comments
@@ -28,13 +29,13 @@ type DecideRequest struct {
 	Reason  string            `json:"reason,omitempty"`
 	Force   bool              `json:"force,omitempty"`  // allows stale proposals, and folders that Relay's plugin shares
 	Unseen  bool              `json:"unseen,omitempty"` // decides by ID alone, as on the command line
-	Shown   map[string]string `json:"shown,omitempty"`  // shown revisions by ID; if one has changed, nothing is decided
+	Shown   map[string]string `json:"shown,omitempty"`  // shown revisions by ID; if one has changed, the request fails
 }
 
 // UndoRequest is the JSON of an undo. It undoes the decisions of a batch or of the newest batch. If there are IDs, it
-// undoes only the decisions on these suggestions: the decision in Batch or, without Batch, the newest one on each. With
-// Session it instead rejects everything that is pending from an agent's session, and undoes its changes of front
-// matter.
+// undoes only the decisions on these suggestions: the decision in Batch or, without Batch, the newest decision on each
+// suggestion. With Session it instead rejects everything that is pending from an agent's session, and undoes its
+// changes of front matter.
 type UndoRequest struct {
 	Batch   string   `json:"batch,omitempty"`
 	IDs     []string `json:"ids,omitempty"` // IDs of suggestions, or the beginnings of IDs

@@ -95,7 +95,7 @@ func WithIDs[T any](list []T, idOf func(*T) string, prefixes []string) ([]T, err
 			return nil, cli.WithHint(fmt.Errorf("%s is not pending", prefix),
 				"'relayfs suggestions list' and 'threads' show what is pending, 'relayfs suggestions log' what was decided")
 		default:
-			return nil, cli.WithHint(fmt.Errorf("several IDs begin with %s: %s", prefix, strings.Join(found, ", ")), "type more of it")
+			return nil, cli.WithHint(fmt.Errorf("several IDs begin with %s: %s", prefix, strings.Join(found, ", ")), "type more characters of the ID")
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(x T) bool { return !slices.Contains(named, idOf(&x)) }), nil

@@ -36,7 +36,7 @@ type Suggestion struct {
 	Proposal    string             `json:"proposal,omitempty"` // ID of the pending rename if this suggestion updates a link for it
 	Dir         bool               `json:"dir,omitempty"`      // whether the proposal is about a folder
 	Stale       bool               `json:"stale,omitempty"`    // whether the note has changed since the proposal
-	Taken       bool               `json:"taken,omitempty"`    // the new name of a rename is taken or has no folder
+	Taken       bool               `json:"taken,omitempty"`    // the new name of a rename is taken, or its folder no longer exists
 	// Revision is a hash of the content that the user decides on. It changes whenever the suggestion changes.
 	Revision string `json:"revision"`
 	// Before and After are the text around the suggestion in the accepted view: the rest of its lines and contextLines

@@ -19,7 +19,7 @@ type Thread struct {
 	End        int             `json:"end"`                  // offset in the raw text in bytes, like Start
 	About      string          `json:"about"`                // the text before the thread
 	Suggestion string          `json:"suggestion,omitempty"` // ID of the suggestion that the thread comments on
-	Answered   bool            `json:"answered,omitempty"`   // whether the suggestion has changed since the comment
+	Answered   bool            `json:"answered,omitempty"`   // whether the suggestion changed after the last comment
 	Comments   []ThreadComment `json:"remarks"`
 }
 

@@ -23,7 +23,7 @@ func Read(file string) (string, error) {
 		return "", err
 	}
 	if st.Mode().Perm()&0o077 != 0 {
-		return "", cli.WithHint(fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file))
+		return "", cli.WithHint(fmt.Errorf("file %q can be read by other users", file), fmt.Sprintf("chmod 600 %q", file))
 	}
 	data, err := folderOf(file).Read(filepath.Base(file))
 	return string(data), err
@@ -63,7 +63,7 @@ const MinToken = 16
 // EnsureToken does the same as ReadToken. If the file is missing, EnsureToken first creates it with a random token.
 func EnsureToken(file string) (string, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if err := Create(file, rand.Text()+"\n"); err != nil && !errors.Is(err, fs.ErrExist) { // another process was faster
+		if err := Create(file, rand.Text()+"\n"); err != nil && !errors.Is(err, fs.ErrExist) { // another process may have created it first
 			return "", err
 		}
 	}

@@ -28,7 +28,7 @@ const handoverPath = "/handover" // POST a handoverRequest
 // Control serves a session's workspace to other processes, on the owner's socket and on ports.
 type Control struct {
 	*Session
-	Semantic  *semantic.Index // nil if no tool uses semantic search
+	Semantic  *semantic.Index // index that Serve runs; nil for none
 	options   mcpserver.Options
 	announced owner.Info // set by Serve
 	MCP       *mcpserver.Server
@@ -37,7 +37,7 @@ type Control struct {
 	Refusals  api.Refusals                         // refusals of the mount; empty without a mount
 	clients   atomic.Int64                         // number of MCP clients on stdio, in all processes
 	calls     sync.WaitGroup                       // requests of these clients that are in progress
-	sessionOf atomic.Pointer[func(pid int) string] // see NameSessions
+	sessionOf atomic.Pointer[func(pid int) string] // returns the mount session of a process; nil without a mount
 
 	mayHandOver   func(handoverRequest) error // returns an error if the owner does not hand over; may be nil
 	beginHandover func()                      // makes Serve end its work
@@ -102,11 +102,11 @@ func (c *Control) counted(h http.Handler) http.Handler {
 	})
 }
 
-// An MCP process on stdio owns the vaults for its client. When a mount or a server on a port starts, that process asks
-// for the vaults. The MCP process then finishes its requests, releases the vaults and becomes a client of the new
-// owner.
+// An MCP process on stdio may own the vaults. When a mount or a server on a port starts, the new process asks the MCP
+// process for the vaults. If the MCP process agrees (mayHandOver), it finishes its requests, releases the vaults and
+// becomes a client of the new owner.
 
-// handoverTimeout is the maximum time for which a process that hands over waits for its requests in progress.
+// handoverTimeout is the maximum time for which a process waits until another process has handed over.
 const handoverTimeout = 30 * time.Second
 
 type handoverRequest struct {
@@ -241,7 +241,7 @@ func (s *Session) folders(places []string) (names []string, err error) {
 	for _, p := range places {
 		i := slices.IndexFunc(s.sources, func(src source.Source) bool { return src.Place() == p })
 		if i < 0 {
-			return nil, fmt.Errorf("%s is not served here; served are %s", p, strings.Join(source.Names(s.sources), ", "))
+			return nil, fmt.Errorf("%s is not served here; this process serves %s", p, strings.Join(source.Names(s.sources), ", "))
 		}
 		names = append(names, s.sources[i].Name)
 	}

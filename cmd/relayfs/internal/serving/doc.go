@@ -4,7 +4,7 @@
 // the owner. The owner is another process or, if there is none, this process.
 //
 // A source has at most one owner. A client that names its sources can reach only these sources. An MCP process on stdio
-// hands its sources over to a mount or a server that starts later. Its client keeps the connection: stdioBridge
+// usually hands its sources over to a mount or a server that starts later. Its client keeps the connection: stdioBridge
 // connects to the next owner and repeats the handshake and the subscriptions. If a request reached no owner, or its
 // response was lost, the client gets an error that says so. Package bridge/owner has the locks and the socket; packages
 // api and mcpserver handle the requests.

@@ -17,8 +17,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// NewClient returns a client of an owner that can reach only the given sources. If none are given, it can reach all
-// sources.
+// NewClient returns a client of an owner that can reach only the given sources. If no sources are given, the client can
+// reach all sources.
 func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 	places := make([]string, len(sources))
 	for i, s := range sources {
@@ -32,8 +32,8 @@ type Search struct {
 	Agent bool   // whether an agent has started this process
 }
 
-// Find returns a client of the owner of the sources in args or, if args is empty, of the only running owner. The client
-// is nil if there is no owner.
+// Find returns a client of the owner of the sources in args. If args is empty, Find uses the only running owner or, if
+// there are several, the only one that serves the current folder. The client is nil if there is no owner.
 func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) {
 	c, _, _, err := s.search(args)
 	if c == nil || err != nil {
@@ -53,8 +53,8 @@ func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	return c, err
 }
 
-// Follow does the same as Find for a client that continues with the next owner when the current one ends. state is the
-// state folder of the first source.
+// Follow does the same as Find for a client that continues with the next owner when the current owner ends. state is
+// the state folder of the first source.
 func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, state owner.Folder, _ error) {
 	c, base, sources, err := s.search(args)
 	if c == nil || err != nil {
@@ -199,8 +199,8 @@ func serves(info owner.Info, path string) bool {
 	return ok
 }
 
-// pathIn maps an absolute path to a path in an owner's workspace. The absolute path must be on the owner's mount or in
-// one of its vaults.
+// pathIn maps an absolute path to a path in an owner's workspace. ok is false if the absolute path is neither on the
+// owner's mount nor in one of its vaults.
 func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
 	if info.Mountpoint != "" && owner.IsWithin(info.Mountpoint, path) {
 		return within(info.Mountpoint, path), true
@@ -227,8 +227,8 @@ func ServesFolder(info owner.Info, p model.Path) bool {
 }
 
 // At returns a client of the owner of the file or folder at path, and the path of that file or folder in the workspace.
-// If no process serves path and there is only one running owner, At returns a client of that owner, and interprets path
-// as a path in its workspace.
+// If no process serves path, At uses the owner that Find returns without args, or the user's only owner, and interprets
+// path as a path in the workspace of that owner. The client is nil if there is no owner.
 func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -152,7 +152,7 @@ func (s *Session) storesOf(folders []string) []backup.Folder {
 	return slices.DeleteFunc(slices.Clone(s.stores), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
 }
 
-// Close releases the sources. When it returns, all acknowledged saves are on disk.
+// Close releases the sources. If it returns nil, all acknowledged saves are on disk.
 func (s *Session) Close() error {
 	var errs []error
 	drop := s.dropEmptyState && !slices.ContainsFunc(s.stores, func(f backup.Folder) bool { return f.Store != nil && f.Store.HasRecords() })
@@ -212,8 +212,8 @@ func progressLine(name string) func(remote.Progress) {
 	}
 }
 
-// progressText returns the progress with an estimate of the remaining time. fetched is the number of notes that were
-// fetched during the duration in.
+// progressText returns the progress with an estimate of the remaining time. Fetching a number of notes (fetched) took
+// the given time (in).
 func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
 	if fetched <= 0 || in <= 0 {

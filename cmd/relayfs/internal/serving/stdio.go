@@ -26,9 +26,9 @@ const takeoverDelay = 10 * time.Second
 
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
-// Stdio connects a client on stdin and stdout to the owner of the sources. If there has been no owner for
-// takeoverDelay, this process becomes the owner. Other clients can then use this process as well, and this process
-// hands over to a process that asks for the vaults.
+// Stdio connects a client on stdin and stdout to the owner of the sources. If there is no owner at the start, or later
+// for takeoverDelay, this process becomes the owner. Other clients can then use this process as well, and this process
+// may hand over to a process that asks for the vaults (mayHandOver).
 type Stdio struct {
 	Sources  []source.Source
 	Options  Options                          // options for serving the sources in this process
@@ -64,8 +64,8 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // connect returns a client of the owner. If there is no owner, it returns errNoOwner or, after takeoverDelay, makes
-// this process the owner. During a handover, connect waits for the new owner. missing is the time without an owner
-// until now.
+// this process the owner. During a handover, connect waits for the new owner. missing is the time for which there has
+// been no owner.
 func (s *Stdio) connect(ctx context.Context, missing time.Duration) (*owner.Client, error) {
 	for start := time.Now(); ; {
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
@@ -120,7 +120,7 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		err := c.Serve(ctx, MCPCommand, func(ctx context.Context) error {
 			close(started)
 			select {
-			case <-ctx.Done(): // also when a source has failed
+			case <-ctx.Done(): // ctx also ends when a source has failed
 			case <-handed.Done():
 			}
 			return nil

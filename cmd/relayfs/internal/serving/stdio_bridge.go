@@ -28,7 +28,7 @@ const maxCalls = 32
 // stdioBridge passes the JSON-RPC messages of one MCP client to a server. If the server ends, another server replaces
 // it.
 type stdioBridge struct {
-	// connect returns a client of a server. missing is the time without a server until now.
+	// connect returns a client of a server. missing is the time for which there has been no server.
 	connect func(ctx context.Context, missing time.Duration) (*owner.Client, error)
 	client  mcpserver.Client
 	log     *slog.Logger
@@ -61,8 +61,8 @@ type message struct {
 
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// run passes on messages until in ends, and then waits for the last responses. It reads the next message when the server
-// has completed "initialize" or a notification, or has started any other request.
+// run passes on messages until the input ends, and then waits for the last responses. It reads the next message when
+// the server has completed "initialize" or a notification, or has started any other request.
 func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 	ctx, lost := context.WithCancelCause(ctx)
 	var calls, streams sync.WaitGroup

@@ -17,9 +17,9 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-// Account keeps the user's login to a control plane, such as Relay's hosted service, with the last list of shared folders
-// and the tokens of documents. The login's secret is in the system's keyring or, if that does not work, in a file that
-// only the user can read.
+// Account keeps the user's login to a control plane, such as Relay's hosted service, with the last list of shared
+// folders. The login's secret is in the system's keyring or, if that does not work, in a file that only the user can
+// read.
 type Account struct {
 	dir    owner.Folder
 	Client *control.Client
@@ -27,7 +27,7 @@ type Account struct {
 
 var _ control.Logins = (*Account)(nil)
 
-// AccountOf returns the account of a state folder. It reads nothing.
+// AccountOf returns the account of a state folder. It does not read any file.
 func AccountOf(base string) *Account {
 	a := &Account{dir: owner.Folder(base).Sub("login")}
 	a.Client = control.New(control.Options{Logins: a})
@@ -62,7 +62,7 @@ func (a *Account) Load() (control.Login, error) {
 	return s.Login, nil
 }
 
-// Store stores a login and removes the folders of an earlier one.
+// Store stores a login and removes the stored list of folders of an earlier login.
 func (a *Account) Store(l control.Login) error {
 	if err := a.dir.Make(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a *Account) save(l control.Login) error {
 	return a.write(loginFile, s)
 }
 
-// Remove deletes the login and the folders, and returns the login. Without a login the error wraps
+// Remove deletes the login and the folders, and returns the login without its token. Without a login the error wraps
 // fs.ErrNotExist.
 func (a *Account) Remove() (control.Login, error) {
 	var s stored
@@ -161,11 +161,11 @@ func (a *Account) write(name string, v any) error {
 	return a.dir.Replace(name, append(data, '\n'))
 }
 
-// keyringTimeout limits a call of the keyring, which may wait for the user to unlock it.
+// keyringTimeout is the maximum time of a call of the keyring, because the keyring may wait until the user unlocks it.
 const keyringTimeout = 20 * time.Second
 
-// withKeyring limits a call of the keyring. The call cannot be cancelled: after the timeout it continues in its
-// goroutine.
+// withKeyring limits the time of a call of the keyring. The call cannot be cancelled: after the timeout it continues in
+// its goroutine.
 func withKeyring(do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()

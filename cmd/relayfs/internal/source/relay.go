@@ -27,7 +27,8 @@ func cutRelay(arg string) (name, folder string, ok bool) {
 	return name, folder, ok && !strings.Contains(name, "/")
 }
 
-// findRelay finds a folder in the stored list of folders of the login. folder is its name, RELAY/NAME, or its ID.
+// findRelay finds a folder in the stored list of folders of the login. folder is the name of the folder, RELAY/NAME, or
+// the ID of the folder.
 func findRelay(name, folder, state string) (Source, error) {
 	base, err := StateDir(state)
 	if err != nil {

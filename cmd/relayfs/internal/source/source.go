@@ -19,7 +19,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Secrets come only from the environment, because every user of the machine can read a command line.
+// These secrets come only from the environment, because every user of the machine can read a command line.
 const (
 	tokenVariable = "RELAYFS_TOKEN"
 	keyVariable   = "RELAYFS_SERVER_KEY"
@@ -238,8 +238,8 @@ func Absolute(arg string) (string, error) {
 	return name + "=" + abs, err
 }
 
-// LooksLikeSource reports whether a single argument is a SOURCE and not a mountpoint. A mountpoint is an empty
-// directory.
+// LooksLikeSource reports whether a single argument is probably a SOURCE and not a mountpoint. A mountpoint is usually
+// an empty directory.
 func LooksLikeSource(arg string) bool {
 	_, _, named := strings.Cut(arg, "=")
 	entries, err := os.ReadDir(arg)
@@ -277,7 +277,7 @@ func (s Source) State(base string) string {
 }
 
 // OwnState returns the state folder of a source that was never moved. Its name has two parts: the name of the vault or
-// server, for readers, and a checksum of the Place, which makes the name unique.
+// server, for readers, and a checksum of the source's location, which makes the name unique.
 func (s Source) OwnState(base string) string {
 	name, place := filepath.Base(s.Dir), s.Dir
 	if s.Server != nil {

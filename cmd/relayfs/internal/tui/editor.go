@@ -13,7 +13,7 @@ type editor struct{ before, after string }
 
 func (e editor) String() string { return e.before + e.after }
 
-// key returns the state after a key. The cursor moves, and deletes, by grapheme clusters.
+// key returns the state after a key. Cursor movements and deletions affect whole grapheme clusters.
 func (e editor) key(k tea.KeyMsg) editor {
 	switch k.Type {
 	case tea.KeyRunes, tea.KeySpace:
@@ -53,7 +53,8 @@ func (e editor) to(off int) editor {
 	return editor{all[:off], all[off:]}
 }
 
-// vertical moves the cursor to the same column of the line above or below.
+// vertical moves the cursor to the same column of the line above or below. Without such a line, the cursor moves to the
+// start or end of the text.
 func (e editor) vertical(by int) editor {
 	all := e.String()
 	start := strings.LastIndexByte(e.before, '\n') + 1

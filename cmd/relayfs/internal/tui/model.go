@@ -143,7 +143,8 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 	return m.finishBusy()
 }
 
-// finishBusy ends the busy state and applies the queued keys. It also reads the list again if the notes have changed.
+// finishBusy ends the busy state and applies the queued keys, until one of them starts a command. It also reads the
+// list again if the notes have changed.
 func (m reviewModel) finishBusy() (_ tea.Model, cmd tea.Cmd) {
 	keys, stale, lists := m.queuedKeys, m.stale, m.lists
 	m.busy, m.stale, m.queuedKeys = false, false, nil
@@ -362,7 +363,7 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 }
 
 // edit starts editing the suggestion's new text. If the suggestion only deletes text, it edits the deleted text. It
-// uses $EDITOR if outside is set or the text is longer than the screen.
+// uses an external editor if outside is set, or if $EDITOR is set and the text is longer than the screen.
 func (m reviewModel) edit(s *reviewqueue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
@@ -456,8 +457,8 @@ func (d suggestionList) move(by int) suggestionList {
 	return d
 }
 
-// refilter updates the visible suggestions. The same suggestion stays selected. If it is not visible any more, the
-// suggestion after it becomes selected.
+// refilter updates the visible suggestions. If the suggestion goTo is visible, it becomes selected. Otherwise the same
+// suggestion stays selected or, if it is not visible any more, the suggestion after it becomes selected.
 func (d suggestionList) refilter() suggestionList {
 	before := d.visible[min(d.at, len(d.visible)):]
 	d.visible = nil

@@ -201,7 +201,7 @@ func inEditor(id, text string) tea.Cmd {
 	return tea.ExecProcess(cmd, func(err error) tea.Msg {
 		defer os.Remove(f.Name())
 		if err != nil {
-			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another one", words[0], err)}
+			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another editor", words[0], err)}
 		}
 		data, err := os.ReadFile(f.Name())
 		edited := string(data)

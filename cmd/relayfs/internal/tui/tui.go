@@ -73,7 +73,7 @@ type (
 		moved bool  // whether something has changed; otherwise the owner only responds again
 		err   error // set if the owner does not respond
 	}
-	errMsg struct{ err error } // the error of a decision or an undo that failed
+	errMsg struct{ err error } // the error of a failed request to the Queue
 )
 
 type commands struct {

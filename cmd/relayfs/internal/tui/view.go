@@ -39,8 +39,8 @@ func (m reviewModel) wrap(text string) []string {
 	return strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(text, "\t", "    ")), "\n")
 }
 
-// window returns at most room lines. It starts at the first line. If the focus is below these lines, the window has the
-// focus in the middle instead. Scrolling moves the window.
+// window returns room lines. It starts at the first line. If the focus is below these lines, the window has the focus
+// in the middle instead. Scrolling moves the window.
 func (m reviewModel) window(lines []string, room int) []string {
 	top := 0
 	if at := m.focus(); at > room-3 {
@@ -52,8 +52,8 @@ func (m reviewModel) window(lines []string, room int) []string {
 	return m.cut(lines, top, room)
 }
 
-// cut returns at most room lines, beginning with line top. If there are more lines above or below, it replaces its
-// first or last line by a marker.
+// cut returns room lines, beginning with line top if enough lines follow it, and adds empty lines if needed. If there
+// are more lines above or below, it replaces its first or last line by a marker.
 func (m reviewModel) cut(lines []string, top, room int) []string {
 	top = max(0, min(top, len(lines)-room))
 	below := len(lines) - top - room
@@ -70,7 +70,7 @@ func (m reviewModel) cut(lines []string, top, room int) []string {
 	return lines
 }
 
-// screen returns the number of lines that PgDn moves. Two lines of the previous screen stay visible.
+// screen returns the number of lines that PgDn moves. Some lines of the previous screen stay visible.
 func (m reviewModel) screen() int { return max(1, m.height-5) }
 
 // focus returns the number of the line that must be visible: the line of the cursor, or the first changed line.

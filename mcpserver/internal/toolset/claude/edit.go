@@ -59,7 +59,7 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	view := c.Workspace.Options().View
 	replaced := 0
 	var unseen bool // the replaced text was quoted but not read
-	var near bool   // the match differs in blanks, quotes or encoding
+	var near bool   // the match differs from old_string in more than quotes and line breaks
 	res, err := c.Changes.Edit(ctx, p, func(doc string, seen textrange.RangeSet) (edits []diffwrap.Edit, err error) {
 		switch {
 		case q.Old != "":
@@ -97,7 +97,7 @@ func outcome(c *tool.Client, res change.Result) string {
 	case res.Version == nil: // the document is not a note
 		b.WriteString("; the change is in the document.")
 	case !res.Changed:
-		b.WriteString("; the document already reads so.")
+		b.WriteString("; the document already has this text.")
 	case o.Mode == bridge.Direct || o.View == diffwrap.RawView:
 		b.WriteString("; the change is in the document.")
 	default:

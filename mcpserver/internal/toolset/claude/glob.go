@@ -93,7 +93,8 @@ func (at globCursor) rest(found []listed) []listed {
 	return append(rest, others...)
 }
 
-// to returns the cursor after the item last. newest is the most recently changed item of the list.
+// to returns the cursor for a page. last is the last item of the page, and newest the most recently changed item of the
+// list.
 func (at globCursor) to(last, newest listed) globCursor {
 	t := last.modTime.UnixNano()
 	if t > at.Until { // last has changed since the list began
@@ -168,7 +169,7 @@ func exists(ctx context.Context, c *tool.Client, p string, under model.Path, isP
 	return found
 }
 
-// findFiles lists the files below under that are in set, most recently changed first.
+// findFiles lists the files of set in a folder (under) and its subfolders, most recently changed first.
 func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.Globs) ([]listed, error) {
 	var found []listed
 	err := c.Workspace.Walk(ctx, under, func(e bridge.Info) error {

@@ -32,9 +32,9 @@ type grepArgs struct {
 	Path       string `arg:"path" is:"path" doc:"Folder or document; everywhere if left out"`
 	Glob       string `arg:"glob" doc:"Globs of documents, separated by commas, for example !Archive/**"`
 	Type       string `arg:"type" doc:"File type, for example md"`
-	OutputMode string `arg:"output_mode" enum:"content|files_with_matches|count" def:"\"files_with_matches\"" doc:"content: path:line:text; files_with_matches: paths; count: matching lines of each"`
+	OutputMode string `arg:"output_mode" enum:"content|files_with_matches|count" def:"\"files_with_matches\"" doc:"content: path:line:text; files_with_matches: paths; count: matching lines of each document"`
 	IgnoreCase bool   `arg:"-i" doc:"Ignore case"`
-	Numbers    *bool  `arg:"-n" def:"true" doc:"Line numbers; only for content, as are -o to context"`
+	Numbers    *bool  `arg:"-n" def:"true" doc:"Line numbers. -n, -o, -A, -B, -C and context apply only to output_mode content"`
 	Only       bool   `arg:"-o" doc:"Only the matching parts"`
 	After      *int   `arg:"-A" min:"0" doc:"Lines after each match"`
 	Before     *int   `arg:"-B" min:"0" doc:"Lines before each match"`
@@ -43,7 +43,7 @@ type grepArgs struct {
 	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines"`
 	HeadLimit  *int   `arg:"head_limit" is:"bound" min:"0" def:"250" doc:"Maximum number of lines, paths or counts; 0 for all"`
 	Offset     int    `arg:"offset" is:"bound" min:"0" def:"0" doc:"Number of entries to skip"`
-	Cursor     string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer; then offset does not count"`
+	Cursor     string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer; then offset has no effect"`
 	result.Listing
 }
 
@@ -155,7 +155,8 @@ func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 	return err
 }
 
-// run returns entries in the order of paths. If there are enough, it returns at least as many as fit into a result.
+// run returns entries in the order of paths. It may stop after the entries that fit into a result or that the call
+// requests.
 func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	ctx, pattern, cancel := search.Bounded(ctx, job.pattern)
 	defer cancel()
@@ -181,7 +182,8 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-// chosen applies the arguments glob and type. As in ripgrep, a file that the argument path names is always searched.
+// chosen applies the arguments glob, type and cursor. As in ripgrep, glob and type do not exclude a file that the
+// argument path names.
 func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	everything := job.one || job.globs.All() && job.types.All()
 	if everything && job.after == nil {
@@ -196,8 +198,8 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	})
 }
 
-// notSearched returns a sentence with the skipped files. Callers show it if the call explicitly included them, or if
-// nothing was found.
+// notSearched returns a sentence with the skipped files. Callers show the sentence if the call explicitly included
+// these files, or if there is no match.
 func (job *grepJob) notSearched() string {
 	if s := search.Skipped(job.skipped); s != "" {
 		return "[" + s + "]"

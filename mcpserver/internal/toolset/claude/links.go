@@ -87,7 +87,7 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (result.Resul
 }
 
 // rest returns the links after the cursor. If the link of the cursor no longer exists, the first section continues at
-// its position, because that section is sorted. The other sections start again.
+// the position of that link, because the first section is sorted. The other sections start again.
 func (at linkCursor) rest(all []linkCursor) []linkCursor {
 	if i := slices.Index(all, at); i >= 0 {
 		return all[i+1:]

@@ -73,8 +73,8 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 	return from, to, err
 }
 
-// variantOf returns another document whose path differs from to only in case or Unicode form, or "" if there is none.
-// On many disks both paths would be the same file.
+// variantOf returns another document whose path differs from the new path only in case or Unicode form, or "" if there
+// is none. On many disks both paths would be the same file.
 func variantOf(c *tool.Client, from, to model.Path) model.Path {
 	p, err := c.Workspace.Resolve(string(to))
 	if err != nil || p == to || from.Contains(p) || p.Dir() != to.Dir() {
@@ -112,8 +112,8 @@ func newNameWarning(from, to model.Path) string {
 	return ""
 }
 
-// moveFailure replaces an error about an existing destination by one that names the destination, because err names only
-// the source.
+// moveFailure replaces an error about an existing destination by an error that names the destination, because err names
+// only the source.
 func moveFailure(err error, to model.Path) error {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, model.ErrConflict) {
 		return result.InvalidArgument("%q exists already. Choose another new_path.", string(to))

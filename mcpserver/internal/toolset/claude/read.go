@@ -125,8 +125,8 @@ const maxImage = 3 << 20
 // imageTypes are the formats that model APIs accept.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// readImage returns the file at p if it is an image. Otherwise it returns an error with the reason cause, which is the
-// error of reading the file as text.
+// readImage returns the file at p if it is an image. Otherwise it returns an error with the reason. cause is the error
+// of reading the file as text.
 func readImage(ctx context.Context, c *tool.Client, p model.Path, cause error) (result.Result, error) {
 	data, err := c.Resolver.ReadFile(ctx, p, maxImage)
 	kind := http.DetectContentType(data)

@@ -95,7 +95,8 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 	return q, nil
 }
 
-// passages formats as many of the found notes as fit, and records their passages as read.
+// passages formats as many of the found notes as fit, records their passages as read, and removes the other notes from
+// found.
 func passages(c *tool.Client, found *semantic.Answer) []string {
 	var blocks []string
 	var shown []session.Passage
@@ -145,7 +146,7 @@ func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semant
 	if len(a.Tried) == 0 {
 		return say[0] + ": the query has no words, or only words that most texts contain. Add words, or call grep with the exact words."
 	}
-	say[0] += fmt.Sprintf(" for the words %s (in any form, in compounds, with one slip) or by meaning, among %s.", strings.Join(a.Tried, ", "), result.Count(a.Among, "document"))
+	say[0] += fmt.Sprintf(" for the words %s (in any form, in compounds, with one typo) or by meaning, among %s.", strings.Join(a.Tried, ", "), result.Count(a.Among, "document"))
 	if all, err := c.Semantic.Find(ctx, c.Workspace, semantic.Query{Text: q.Text}, after, 3); err == nil && len(all.Notes) > 0 {
 		var paths []string
 		for _, f := range all.Notes {

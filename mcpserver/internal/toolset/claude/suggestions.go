@@ -25,7 +25,7 @@ type listSuggestionsArgs struct {
 type pendingItem struct {
 	path  model.Path // "" for a proposal
 	id    string
-	order uint64 // of a proposal
+	order uint64 // Order of the proposal; 0 for other items
 	text  func(whole bool) string
 }
 
@@ -107,8 +107,8 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	return res, nil
 }
 
-// rest returns the items after the cursor. If the item of the cursor no longer exists, rest lists all items of its
-// document again.
+// rest returns the items after the cursor. If the item of the cursor no longer exists, rest continues after its place
+// among the proposals, or repeats the items from the cursor's document on.
 func (at suggestionCursor) rest(all []pendingItem) []pendingItem {
 	i := slices.IndexFunc(all, func(w pendingItem) bool { return w.id == at.ID })
 	if i >= 0 {

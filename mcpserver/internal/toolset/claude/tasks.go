@@ -31,9 +31,9 @@ const (
 type tasksArgs struct {
 	Path   string   `arg:"path" is:"path" doc:"Folder or document; all if left out"`
 	Status string   `arg:"status" enum:"open|done|all" def:"\"open\"" doc:"Which tasks"`
-	Tag    string   `arg:"tag" max:"1000" doc:"Only with this tag, in the task or in the properties of its document"`
-	CopyTo string   `arg:"copy_to" is:"path" doc:"Append them all to this document instead, each with a link"`
-	Toggle []string `arg:"toggle" doc:"Check or uncheck these instead: their lines in the list, or path:line"`
+	Tag    string   `arg:"tag" max:"1000" doc:"Only tasks with this tag, in the task or in the properties of its document"`
+	CopyTo string   `arg:"copy_to" is:"path" doc:"Append the tasks to this document instead of listing them, each with a link"`
+	Toggle []string `arg:"toggle" doc:"Check or uncheck these tasks instead: lines of the list, or path:line"`
 	result.Listing
 }
 
@@ -174,8 +174,8 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 	return result.Text(fmt.Sprintf("Copied %s of %s to %s%s", result.Count(len(lines), "task"), result.Count(sources, "document"), result.Escape(to), outcome(c, change.Result{Result: res}))), nil
 }
 
-// linkTo returns a link to p for the note at from. If p is in another root or cannot be written as a link, it returns
-// only the name.
+// linkTo returns a link to p for use in another note (from). If p is in another root or cannot be written as a link,
+// linkTo returns only the name of p.
 func linkTo(p, from model.Path) string {
 	folder, rel := p.Split()
 	name := strings.TrimSuffix(p.Base(), model.NoteExt)

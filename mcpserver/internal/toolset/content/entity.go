@@ -13,7 +13,7 @@ import (
 )
 
 type documentArgs struct {
-	EntityType filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	EntityType filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"Type of the document: note (Markdown), canvas (JSON Canvas) or base (YAML)"`
 	Path       string        `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 }
 

@@ -26,7 +26,7 @@ type readContentLinesResult struct {
 	EndLine    int    `json:"end_line"`
 	TotalLines int    `json:"total_lines"`
 	Content    string `json:"content" doc:"The lines, each as NUMBER: TEXT"`
-	Notice     string `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Notice     string `json:"notice,omitempty" doc:"Omitted parts, and how to get them"`
 }
 
 func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArgs) (readContentLinesResult, error) {
@@ -55,7 +55,7 @@ type getContentResult struct {
 	Path       string `json:"path"`
 	Content    string `json:"content"`
 	TotalLines int    `json:"total_lines"`
-	Notice     string `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Notice     string `json:"notice,omitempty" doc:"Omitted parts, and how to get them"`
 }
 
 func getContent(ctx context.Context, c *tool.Client, a documentArgs) (getContentResult, error) {

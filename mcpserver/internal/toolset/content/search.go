@@ -18,7 +18,7 @@ const contextLines = 3
 
 type searchContentArgs struct {
 	Pattern      string        `arg:"pattern" need:"true" max:"10000" doc:"Regular expression to search for, in RE2 syntax"`
-	EntityType   filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
+	EntityType   filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"Type of the documents to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
 	Path         string        `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
 	Folder       string        `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int          `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
@@ -29,7 +29,7 @@ type searchContentArgs struct {
 type searchContentResult struct {
 	Matches      []contentMatch `json:"matches"`
 	TotalMatches int            `json:"total_matches" doc:"Number of matching lines, including those in other answers"`
-	Truncated    bool           `json:"truncated" doc:"There are more"`
+	Truncated    bool           `json:"truncated" doc:"Whether there are more"`
 	Skipped      string         `json:"skipped,omitempty" doc:"Files that were not searched, and why"`
 	result.Page
 }

@@ -18,8 +18,8 @@ func Tools() []tool.Tool {
 		tool.Structured("read_content_lines", "Read lines of an entity", tool.Reads, readContentLines, `Reads some lines of a note, canvas or base, each with its number.`),
 		tool.Structured("patch_content", "Change a passage", tool.Suggests, patchContent, `Replaces old_string with new_string in a note, canvas or base.
 - old_string must occur exactly once; line breaks of either kind match each other.
-- If it does not, nothing changes: success is false, and match_locations tells where it occurs.
-- Changes of a note become suggestions; those of a canvas or base must leave it valid, and are proposed as a whole.`),
+- If it does not, nothing changes: success is false, and match_locations lists the occurrences.
+- Changes of a note become suggestions; a changed canvas or base must be valid, and is proposed as a whole.`),
 		tool.Structured("get_content", "Read an entity", tool.Reads, getContent, `Reads a whole note, canvas or base.`),
 		tool.Structured("replace_content", "Create or replace an entity", tool.Suggests, replaceContent, `Creates a note, canvas or base, or replaces all of its content.
 - Changes of a note become suggestions; a canvas or base must be valid, and is proposed as a whole.`),

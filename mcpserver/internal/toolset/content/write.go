@@ -26,7 +26,7 @@ type patchContentResult struct {
 	Success        bool            `json:"success"`
 	Path           string          `json:"path,omitempty"`
 	LinesChanged   int             `json:"lines_changed,omitempty"`
-	Error          string          `json:"error,omitempty" doc:"Why nothing was changed"`
+	Error          string          `json:"error,omitempty" doc:"Reason why nothing was changed"`
 	MatchLocations []matchLocation `json:"match_locations,omitempty" doc:"The occurrences of old_string if there are several"`
 	Notice         string          `json:"notice,omitempty" doc:"More information about the change"`
 }
@@ -38,7 +38,7 @@ type matchLocation struct {
 
 func (r patchContentResult) Failed() bool { return !r.Success }
 
-// patchContent reports every failure that the model can correct in its result, not as an error.
+// patchContent returns no error for a failure that the model can correct; the result describes the failure.
 func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patchContentResult, error) {
 	res, err := a.run(ctx, c)
 	var quote *change.QuoteError
@@ -102,7 +102,7 @@ func severalPlaces(path string, e *change.QuoteError) patchContentResult {
 }
 
 type replaceContentArgs struct {
-	EntityType filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	EntityType filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"Type of the document: note (Markdown), canvas (JSON Canvas) or base (YAML)"`
 	Path       string        `arg:"path" is:"path" need:"true" doc:"Path of the document, new or existing"`
 	Content    string        `arg:"content" need:"true" doc:"The whole new content"`
 }
@@ -112,7 +112,7 @@ type replaceContentResult struct {
 	Path       string        `json:"path,omitempty"`
 	EntityType filetype.Type `json:"entity_type,omitempty"`
 	Created    bool          `json:"created"`
-	Error      string        `json:"error,omitempty" doc:"Why nothing was changed"`
+	Error      string        `json:"error,omitempty" doc:"Reason why nothing was changed"`
 	Notice     string        `json:"notice,omitempty" doc:"More information about the change"`
 }
 

@@ -15,7 +15,7 @@ type kilnInfoArgs struct {
 
 type kilnInfoResult struct {
 	Roots []kilnRoot `json:"roots" doc:"The top-level folders"`
-	Stats kilnStats  `json:"stats" doc:"Of all folders"`
+	Stats kilnStats  `json:"stats" doc:"Statistics of all folders"`
 }
 
 type kilnRoot struct {

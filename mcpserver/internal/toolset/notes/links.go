@@ -47,7 +47,7 @@ type findLinksResult struct {
 type foundLink struct {
 	Path string `json:"path"`
 	Line int    `json:"line,omitempty"`
-	Text string `json:"text,omitempty" doc:"The line, or the part around the link of a long one"`
+	Text string `json:"text,omitempty" doc:"The line, or the part around the link of a long line"`
 }
 
 // linkLine is a line with a link. Its passage has a Version if text is the whole line.
@@ -168,7 +168,8 @@ func linesAt(d document.Document, offsets []int) (found []linkLine) {
 	return found
 }
 
-// mentionsOf returns the lines that contain the name or an alias of a note, outside links and properties.
+// mentionsOf returns the lines of other notes that contain the name or an alias of the note at p, outside links and
+// front matter.
 func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.NoteInfo) ([]linkLine, error) {
 	pattern, err := grep.Compile(`\b(?:`+strings.Join(namesOf(p, n), "|")+`)\b`, grep.Options{IgnoreCase: true})
 	if err != nil {

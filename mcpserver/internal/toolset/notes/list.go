@@ -33,7 +33,7 @@ type listedNote struct {
 	WordCount   int                     `json:"word_count"`
 	Modified    string                  `json:"modified"`
 	FrontMatter *frontmatter.Properties `json:"frontmatter,omitempty"`
-	Notice      string                  `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Notice      string                  `json:"notice,omitempty" doc:"Omitted parts, and how to get them"`
 }
 
 func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesResult, error) {
@@ -97,7 +97,7 @@ type propertyMatch struct {
 	Path        string                 `json:"path"`
 	FrontMatter frontmatter.Properties `json:"frontmatter"`
 	WordCount   int                    `json:"word_count"`
-	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Notice      string                 `json:"notice,omitempty" doc:"Omitted parts, and how to get them"`
 }
 
 func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (propertySearchResult, error) {

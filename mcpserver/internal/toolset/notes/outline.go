@@ -22,11 +22,11 @@ type outlineResult struct {
 	SizeBytes   int                    `json:"size_bytes"`
 	FrontMatter frontmatter.Properties `json:"frontmatter"`
 	Tags        []string               `json:"tags"`
-	Lines       []outlineLine          `json:"lines" doc:"Headings and tasks, as they stand in the note"`
+	Lines       []outlineLine          `json:"lines" doc:"Headings and tasks, as written in the note"`
 	Links       []string               `json:"links" doc:"Documents that the note links to"`
 	Backlinks   []string               `json:"backlinks" doc:"Documents that link to it"`
-	Unresolved  []string               `json:"unresolved" doc:"Links that lead nowhere"`
-	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Unresolved  []string               `json:"unresolved" doc:"Broken links"`
+	Notice      string                 `json:"notice,omitempty" doc:"Omitted parts, and how to get them"`
 }
 
 type outlineLine struct {
@@ -135,7 +135,7 @@ func appendNote(ctx context.Context, c *tool.Client, a appendArgs) (appendResult
 	}
 	notice := change.Notice(res)
 	if made != "" {
-		notice = strings.TrimSpace(fmt.Sprintf("There was no section %q: the heading %q was made. %s", a.Section, made, notice))
+		notice = strings.TrimSpace(fmt.Sprintf("There was no section %q: the heading %q was added. %s", a.Section, made, notice))
 	}
 	return appendResult{Path: string(p), Status: "updated", Notice: notice}, nil
 }

@@ -16,7 +16,7 @@ import (
 
 type oneSet struct {
 	Path  string                 `arg:"path" is:"path" need:"true" doc:"Path of the note"`
-	Set   frontmatter.Properties `arg:"set" doc:"Properties to set, for example {\"status\": \"done\"}; the others stay"`
+	Set   frontmatter.Properties `arg:"set" doc:"Properties to set, for example {\"status\": \"done\"}; other properties stay"`
 	Unset []string               `arg:"unset" doc:"Names of properties to remove"`
 }
 

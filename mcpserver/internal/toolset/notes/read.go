@@ -27,7 +27,7 @@ type readNoteResult struct {
 	Content       string `json:"content"`
 	TotalLines    int    `json:"total_lines"`
 	LinesReturned int    `json:"lines_returned"`
-	Notice        string `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Notice        string `json:"notice,omitempty" doc:"Omitted parts, and how to get them"`
 }
 
 func readNote(ctx context.Context, c *tool.Client, a readNoteArgs) (readNoteResult, error) {
@@ -53,7 +53,7 @@ type readMetadataResult struct {
 	Stats       noteStats              `json:"stats"`
 	Modified    string                 `json:"modified" doc:"When the note last changed (RFC 3339)"`
 	Error       string                 `json:"frontmatter_error,omitempty" doc:"Why the front matter cannot be read; it is then returned as empty"`
-	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Notice      string                 `json:"notice,omitempty" doc:"Omitted parts, and how to get them"`
 	TooDeep     string                 `json:"body_error,omitempty" doc:"Why a part of the body was read as plain text"`
 }
 

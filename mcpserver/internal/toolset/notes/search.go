@@ -30,8 +30,8 @@ type textSearchArgs struct {
 type textSearchResult struct {
 	Query     string      `json:"query"`
 	Matches   []textMatch `json:"matches"`
-	Count     int         `json:"count" doc:"How many matches are returned"`
-	Truncated bool        `json:"truncated" doc:"There are more"`
+	Count     int         `json:"count" doc:"Number of returned matches"`
+	Truncated bool        `json:"truncated" doc:"Whether there are more"`
 	Skipped   string      `json:"skipped,omitempty" doc:"Files that were not searched, and why"`
 	result.Page
 }
@@ -91,7 +91,7 @@ type semanticHit struct {
 	Snippet     string                 `json:"snippet" doc:"The most relevant part"`
 	FrontMatter frontmatter.Properties `json:"frontmatter"`
 	WordCount   int                    `json:"word_count"`
-	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Notice      string                 `json:"notice,omitempty" doc:"Omitted parts, and how to get them"`
 }
 
 func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {

@@ -25,7 +25,7 @@ const (
 )
 
 type tagsArgs struct {
-	Action string `arg:"action" enum:"list|add|remove|rename" def:"\"list\"" doc:"list counts the notes of each tag; the others change the tags of notes"`
+	Action string `arg:"action" enum:"list|add|remove|rename" def:"\"list\"" doc:"list counts the notes of each tag; the other actions change the tags of notes"`
 	Tag    string `arg:"tag" max:"500" doc:"The tag to add, remove or rename"`
 	NewTag string `arg:"new_tag" max:"500" doc:"New name of the tag for rename; renaming work to job also renames work/urgent to job/urgent"`
 	Path   string `arg:"path" is:"path" doc:"Note, or folder of notes. Leave it out for all; required for add"`
@@ -35,8 +35,8 @@ type tagsArgs struct {
 
 type tagsResult struct {
 	Action   string     `json:"action"`
-	Tags     []tagCount `json:"tags,omitempty" doc:"For list, sorted"`
-	Notes    []tagged   `json:"notes,omitempty" doc:"Notes that changed, or would, and those that failed"`
+	Tags     []tagCount `json:"tags,omitempty" doc:"For the action list: the tags, sorted"`
+	Notes    []tagged   `json:"notes,omitempty" doc:"Notes that changed or would change, and notes that failed"`
 	Count    int        `json:"count" doc:"Number of tags, or of notes that changed or would change"`
 	Failures int        `json:"failed,omitempty" doc:"Notes that could not be changed"`
 	LeftOut  int        `json:"left_out,omitempty" doc:"Notes that did not fit into the answer"`
@@ -47,13 +47,13 @@ func (r tagsResult) Failed() bool { return r.Failures > 0 && r.Count == 0 }
 
 type tagCount struct {
 	Tag   string `json:"tag"`
-	Notes int    `json:"notes" doc:"Number of notes with it; notes with only a nested tag do not count"`
+	Notes int    `json:"notes" doc:"Number of notes with the tag; notes with only a nested tag do not count"`
 }
 
 type tagged struct {
 	Path        string `json:"path"`
-	FrontMatter int    `json:"frontmatter" doc:"Places in its front matter, which changes immediately"`
-	Text        int    `json:"text" doc:"Places in its text, where the changes become suggestions"`
+	FrontMatter int    `json:"frontmatter" doc:"Places in the note's front matter, which changes immediately"`
+	Text        int    `json:"text" doc:"Places in the note's text, where the changes become suggestions"`
 	Error       string `json:"error,omitempty"`
 }
 
@@ -141,12 +141,13 @@ func (a tagsArgs) list(notes []*index.NoteInfo) (tagsResult, error) {
 	}), nil
 }
 
-// check returns an error for a tag that is invalid, an added tag without a path, or a rename that changes nothing.
+// check normalises the tags. It returns an error for a tag that is invalid, an added tag without a path, or a rename
+// that changes nothing.
 func (a *tagsArgs) check() error {
 	check := func(argument string, tag *string) error {
 		bare, ok := outline.CheckTag(*tag)
 		if !ok {
-			return result.InvalidArgument("The argument %q is %q, which is not a tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", argument, *tag)
+			return result.InvalidArgument("The argument %q is %q, which is not a tag: a tag has no blanks, has none of the characters ,.:;!?#()[]{} and does not consist only of digits.", argument, *tag)
 		}
 		*tag = bare
 		return nil

@@ -44,8 +44,8 @@ type validateArgs struct {
 type validateResult struct {
 	Problems []problem `json:"problems"`
 	Count    int       `json:"count" doc:"Number of findings, including those in other answers"`
-	New      int       `json:"new" doc:"How many of them come from a pending suggestion in their document"`
-	Checked  int       `json:"checked" doc:"How many documents were checked"`
+	New      int       `json:"new" doc:"Number of findings that come from a pending suggestion in their document"`
+	Checked  int       `json:"checked" doc:"Number of checked documents"`
 	result.Page
 }
 
@@ -53,11 +53,11 @@ type problem struct {
 	Path string `json:"path"`
 	Line int    `json:"line,omitempty"`
 	Kind string `json:"kind" doc:"link, anchor, frontmatter, file, block_id or name"`
-	Text string `json:"text" doc:"What is broken"`
+	Text string `json:"text" doc:"Description of the problem"`
 	New  bool   `json:"new,omitempty" doc:"A pending suggestion in the document causes it"`
 }
 
-// comparePosition orders problems by path and line. The whole problem is the key of the cursor.
+// comparePosition orders problems by path, line, kind and text. The whole problem is the key of the cursor.
 func comparePosition(a, b problem) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line, cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
 }
@@ -135,12 +135,13 @@ type validator struct {
 	ctx     context.Context
 	client  *tool.Client
 	index   *links.Index
-	former  *links.Index // of the names that pending renames change
+	former  *links.Index // index of the names that pending renames change
 	targets map[string]*anchors
 	names   map[string][]model.Path // paths by folded path
 }
 
-// document returns the problems of a document. It skips documents that cannot be read.
+// document returns the problems of a document. It skips the content of documents that are missing, offline, too large
+// or must not be read.
 func (v *validator) document(p model.Path) (list []problem, err error) {
 	if err := v.ctx.Err(); err != nil {
 		return nil, err
@@ -239,7 +240,7 @@ func (v *validator) file(p model.Path, kind filetype.Type, text string) (list []
 			_, err = v.client.Workspace.Stat(v.ctx, to)
 		}
 		if err != nil {
-			add(brokenLink, "the node %q names the file %q, which is not there", n.ID, n.File)
+			add(brokenLink, "the node %q names the file %q, which does not exist", n.ID, n.File)
 		}
 	}
 	return list

@@ -17,7 +17,7 @@ import (
 type updateNoteArgs struct {
 	Path        string                 `arg:"path" is:"path" need:"true" doc:"Path of the note. It must have been read in this session"`
 	Content     *string                `arg:"content" doc:"The whole new text. If it has no front matter, the note keeps its own"`
-	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"All new properties of the note. Omitted ones are removed"`
+	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"All new properties of the note. Omitted properties are removed"`
 }
 
 type updateNoteResult struct {
@@ -104,8 +104,8 @@ func changesOf(before, after string) noteChanges {
 
 type createNoteArgs struct {
 	Path        string                 `arg:"path" is:"path" need:"true" doc:"Path of the new note, for example Folder/sub/Name.md"`
-	Content     string                 `arg:"content" need:"true" doc:"Its text, as plain Markdown"`
-	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"Its properties, for example {\"tags\": [\"idea\"]}"`
+	Content     string                 `arg:"content" need:"true" doc:"Text of the note, as plain Markdown"`
+	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"Properties of the note, for example {\"tags\": [\"idea\"]}"`
 }
 
 type createNoteResult struct {
@@ -157,7 +157,7 @@ type deleteNoteResult struct {
 	Path          string `json:"path"`
 	Status        string `json:"status" doc:"deleted, or proposed if a user must accept it"`
 	HadBacklinks  bool   `json:"had_backlinks"`
-	BacklinkCount int    `json:"backlink_count" doc:"How many other notes link to it"`
+	BacklinkCount int    `json:"backlink_count" doc:"Number of other notes that link to it"`
 	Warning       string `json:"warning,omitempty"`
 }
 

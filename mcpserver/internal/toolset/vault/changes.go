@@ -24,7 +24,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 	since := c.Session.ChangeCursor()
 	list, last, whole := c.Workspace.Since(since.Number)
 	lines := changeLines(list, c.Session.ID(), under)
-	order := c.Workspace.LastOrder() // the journal below has all decisions up to it
+	order := c.Workspace.LastOrder() // the journal, which is read next, has all decisions up to order
 	journal, err := c.Workspace.Journal(maxDecisions)
 	if err != nil {
 		return result.Result{}, err
@@ -38,7 +38,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 			decided = append(decided, result.DecisionLines(e)...)
 		}
 	}
-	out := result.JoinTruncated(append(decided, lines...), result.Max-result.ProtocolOverhead-6000, "\n(%d more; give a path to see those of a folder)")
+	out := result.JoinTruncated(append(decided, lines...), result.Max-result.ProtocolOverhead-6000, "\n(%d more; give a path to see only the changes in a folder)")
 	if a.Path == "" { // a call for one path leaves other changes unreported
 		c.Session.SetChangeCursor(last, order)
 	}

@@ -19,7 +19,7 @@ type language struct {
 	weekdays, weekdaysShort, weekdaysMin string
 	noons                                string // AM and PM
 	ordinal                              func(n int) string
-	isoWeeks                             bool   // weeks begin on Monday, and the first has four days; else on Sunday, and the first has January 1
+	isoWeeks                             bool   // weeks begin on Monday, and week 1 has at least four days; else on Sunday, and week 1 has January 1
 	clock, date, long, full, complete    string // the formats LT, L, LL, LLL and LLLL
 }
 
@@ -120,11 +120,11 @@ var languages = []*language{
 	},
 }
 
-// named matches formats that depend on the language.
+// named matches at least the formats whose output has words, ordinals or presets of a language.
 var named = regexp.MustCompile(`MMM|dd|[oAaLl]`)
 
-// languageOf returns the language of Obsidian in a vault. Obsidian stores it outside of the vault, so languageOf
-// deduces it from the names of the periodic notes of about a year.
+// languageOf returns the probable language of Obsidian in a vault. Obsidian stores the setting outside of the vault, so
+// languageOf deduces the language from the names of the periodic notes of about a year. The default is English.
 func languageOf(ctx context.Context, c *tool.Client, folder string, now time.Time) (*language, error) {
 	var settings []periodicSettings
 	for period := range periodFormats {

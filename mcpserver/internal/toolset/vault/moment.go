@@ -87,7 +87,8 @@ func (lang *language) token(t time.Time, s string) string {
 	return s
 }
 
-// sundayWeek returns the number of a week that begins on Sunday. The year of a week is the year of its Saturday.
+// sundayWeek returns the year and number of the week of t. Weeks begin on Sunday. The year of a week is the year of its
+// Saturday.
 func sundayWeek(t time.Time) (year, week int) {
 	saturday := t.AddDate(0, 0, 6-int(t.Weekday()))
 	return saturday.Year(), (saturday.YearDay()-1)/7 + 1

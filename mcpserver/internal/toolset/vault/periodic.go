@@ -19,7 +19,7 @@ import (
 )
 
 type periodicNoteArgs struct {
-	Period string `arg:"period" enum:"daily|weekly|monthly|quarterly|yearly" def:"\"daily\"" doc:"Which note"`
+	Period string `arg:"period" enum:"daily|weekly|monthly|quarterly|yearly" def:"\"daily\"" doc:"Period of the note"`
 	Date   string `arg:"date" max:"40" doc:"2026-01-31, today, yesterday or tomorrow; today if left out"`
 	Vault  string `arg:"vault" doc:"Top-level folder; needed if there are several"`
 	Create *bool  `arg:"create" def:"true" doc:"Create the note if it is missing"`
@@ -110,7 +110,7 @@ func fill(ctx context.Context, c *tool.Client, name string, p model.Path, lang *
 
 var unfilled = regexp.MustCompile(`\{\{[^{}\n]{1,80}\}\}|<%[^%\n]{1,80}%>`)
 
-// create creates the note. Its result also lists the placeholders that were not filled in.
+// create creates the note. Its result also lists up to five placeholders that were not filled in.
 func create(ctx context.Context, c *tool.Client, p model.Path, text string) (result.Result, error) {
 	res, err := c.Changes.Create(ctx, p, text, "template")
 	if err != nil {
@@ -131,7 +131,7 @@ func create(ctx context.Context, c *tool.Client, p model.Path, text string) (res
 }
 
 type createFromTemplateArgs struct {
-	Template string `arg:"template" is:"path" doc:"Name or path of the template; left out, the templates are listed"`
+	Template string `arg:"template" is:"path" doc:"Name or path of the template; if it is omitted, the templates are listed"`
 	Path     string `arg:"path" is:"path" doc:"Path of the new note"`
 	Vault    string `arg:"vault" doc:"Top-level folder whose templates are listed; needed if there are several"`
 }

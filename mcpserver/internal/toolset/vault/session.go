@@ -10,8 +10,8 @@ import (
 )
 
 type sessionNoteArgs struct {
-	Name    *string `arg:"name" doc:"A few words, for example tidying the recipes"`
-	Purpose *string `arg:"purpose" doc:"What the session is to achieve, in a sentence"`
+	Name    *string `arg:"name" doc:"Name in a few words, for example tidying the recipes"`
+	Purpose *string `arg:"purpose" doc:"Goal of the session, in a sentence"`
 }
 
 func setSessionNote(_ context.Context, c *tool.Client, a sessionNoteArgs) (result.Result, error) {

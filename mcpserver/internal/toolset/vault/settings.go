@@ -83,7 +83,7 @@ func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 			return fmt.Errorf("read the configuration %s: %w", name, err)
 		}
 		if json.Unmarshal(data, dst) != nil {
-			return result.InvalidArgument("The vault's .obsidian/%s is not what Obsidian writes there. Tell the user, and give the path of the note yourself.", name)
+			return result.InvalidArgument("The vault's .obsidian/%s is not in Obsidian's format. Tell the user, and give the path of the note yourself.", name)
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (p periodicSettings) path(lang *language, at time.Time) string {
 
 var placeholder = regexp.MustCompile(`\{\{\s*(title|date|time|yesterday|tomorrow)\s*(?::([^{}]*))?\}\}`)
 
-// fill fills in the placeholders of a template. Times of day come from now.
+// fill fills in the placeholders of a template. The time of day is taken from now.
 func (t templateSettings) fill(lang *language, template, title string, day, now time.Time) string {
 	return placeholder.ReplaceAllStringFunc(template, func(s string) string {
 		m := placeholder.FindStringSubmatch(s)

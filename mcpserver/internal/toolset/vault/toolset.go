@@ -8,9 +8,9 @@ import "github.com/relayfs/relayfs/mcpserver/internal/tool"
 func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Plain("periodic_note", "Find or create a periodic note", tool.Suggests, periodicNote, `Returns the path of the daily, weekly, monthly, quarterly or yearly note of a date, by the vault's own settings. Creates the note from its template if it is missing.`),
-		tool.Plain("create_from_template", "Create a note from a template", tool.Suggests, createFromTemplate, `Creates a note from a template of the vault, with {{title}}, {{date}} and {{time}} filled in. Without a template it lists them.`),
+		tool.Plain("create_from_template", "Create a note from a template", tool.Suggests, createFromTemplate, `Creates a note from a template of the vault, with {{title}}, {{date}} and {{time}} filled in. Without a template it lists the templates.`),
 		tool.Plain("changes", "List what others changed", tool.Reads, changes, `Lists what users and other agents did since your last call, or since the session began: changes, new notes, renames, deletions, and decisions on suggestions with their reasons.`),
-		tool.Plain("set_session_note", "Name this session", tool.Suggests, setSessionNote, `Names this session and says what it is for. Users see that when they review your changes, including earlier ones.`),
+		tool.Plain("set_session_note", "Name this session", tool.Suggests, setSessionNote, `Sets the name and the purpose of this session. Users see them when they review your changes, including earlier changes.`),
 		tool.Plain("get_url", "Get the link that opens a document", tool.Reads, getURL, `Returns the obsidian:// link that opens a document in Obsidian, for the user.`),
 	}
 }

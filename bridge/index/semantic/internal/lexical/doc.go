@@ -10,9 +10,9 @@
 //
 // # Inexact matches
 //
-// A word of a query also matches the terms that begin or end with it (Schlauch finds Gartenschlauch) and its own parts.
-// If hardly any document has the word, it also matches the terms that differ from it by one edit. Inexact matches count
-// for less.
+// A word of a query also matches the terms that begin or end with it (Schlauch finds Gartenschlauch). If hardly any
+// document has the word, it also matches its own parts, and the terms that differ from it by one edit. Inexact matches
+// count for less.
 //
 // An Index is safe for concurrent use, except for Apply, which only one goroutine may call at a time. An Index keeps no
 // text.

@@ -33,7 +33,7 @@ type Index struct {
 	segments []*segment
 	where    map[string]place // place of each document that is not removed
 	length   uint64           // total length of the bodies of these documents, in terms
-	written  [Languages]int
+	written  [Languages]int   // number of documents added so far, by language
 }
 
 type place struct {
@@ -87,8 +87,8 @@ func (x *Index) forget(key string) {
 	delete(x.where, key)
 }
 
-// compact merges each segment with the next one if it is at most twice as long. It rewrites segments in which most
-// documents are removed.
+// compact merges a segment with the next one if the segment is at most twice as long as the next one. It rewrites
+// segments in which most documents are removed.
 func (x *Index) compact(segments []*segment) {
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]

@@ -16,7 +16,7 @@ import (
 	"github.com/blevesearch/snowballstem/swedish"
 )
 
-// Language is a language with stemming. Text in any other language is treated as English.
+// Language is a language with stemming. Text in any other language is treated as one of these, by default as English.
 type Language uint8
 
 // If two languages are equally likely, LanguageOf returns the first of them.
@@ -60,7 +60,7 @@ func LanguageOf(text string) Language {
 
 func IsStop(word string, in Language) bool { return stopWords[word]&(1<<in) != 0 }
 
-// stopWords maps each stop word to a bit set of the languages in which it is one.
+// stopWords maps each stop word to a bit set of the languages in which it is a stop word.
 var stopWords = wordSets([Languages]string{
 	English: `a about above after again against all almost along already also although always am among an and another any anybody
 anyone anything are aren't around as at away back be became because become been before behind being below between both but by came can can't

@@ -9,7 +9,7 @@ type Query struct {
 	words  []*queryWord
 	full   float32 // approximate score of a document that has all words
 	stem   *Stemmer
-	begins [1 << 10]bool // by the hash beginning; set if a term of the query may begin with bytes of this hash
+	begins [1 << 10]bool // by the hash that beginning returns; set if a term of the query may have the hash
 }
 
 type queryWord struct {
@@ -118,7 +118,7 @@ func (x *Index) parts(term string, fn func(string)) {
 }
 
 // near calls fn with the terms that differ from term by one edit: a character added, removed or replaced, or two
-// swapped. Such terms share their first or their last half with term.
+// neighbours swapped. Such terms share their first or their last half with term.
 func (s *segment) near(term string, fn func(string)) {
 	runes := []rune(term)
 	half := len(runes) / 2

@@ -79,7 +79,7 @@ const (
 const maxCount = 15
 
 // postings iterates over an encoded list. The list has the number of documents, and for each of them twice the distance
-// to the previous one. If that value is odd, a byte of fields and count follows. Otherwise the document has the term
+// to the previous one, plus one if a byte of fields and count follows. Without that byte, the document has the term
 // once, in the body.
 func postings(data []byte, fn func(posting)) {
 	n, size := binary.Uvarint(data)

@@ -16,8 +16,6 @@ import (
 
 // This file finds the terms of a text: the stems of its words without stop words, by Snowball for nine languages, and
 // pairs of characters for scripts without spaces.
-//
-// The search by words and the search by meaning use the same terms.
 
 const maxStems = 1 << 11
 
@@ -61,9 +59,9 @@ type Asked struct {
 	Variants []string
 }
 
-// Asked returns the words of a query, whose language is rarely certain. Each word has first its stem in the query's
-// probable language, then its stems in the other languages. Stop words are the stop words of the probable language. If
-// a query has only stop words, Asked keeps those that are not stop words in another language.
+// Asked returns the words of a query, whose language is rarely certain. The variants of a word are its stem in the
+// query's probable language, and then its stems in the other languages. A word is a stop word if it is one in the
+// probable language. If a query has only stop words, Asked keeps those that are not stop words in another language.
 func (s *Stemmer) Asked(text string, in []Language) []Asked {
 	own := LanguageOf(text)
 	s.mu.Lock()
@@ -96,7 +94,8 @@ func (s *Stemmer) Asked(text string, in []Language) []Asked {
 	return list
 }
 
-// stem returns the stem of a word from the cache or from Snowball, or "" for a stop word. The caller must hold mu.
+// stem returns the stem of a word from the cache or from Snowball. It returns "" for a stop word, a single character
+// and a very long word. The caller must hold mu.
 func (s *Stemmer) stem(w word) string {
 	if stem, ok := s.stems[w]; ok {
 		return stem
@@ -104,7 +103,7 @@ func (s *Stemmer) stem(w word) string {
 	if s.stems == nil || len(s.stems) >= maxStems {
 		s.stems = make(map[word]string)
 	}
-	w.text = strings.Clone(w.text) // the stem may be a part of it, and must not keep the whole text in memory
+	w.text = strings.Clone(w.text) // the stem may share the word's memory, and must not keep the whole text in memory
 	stem := stemOf(w)
 	s.stems[w] = stem
 	return stem
@@ -155,7 +154,7 @@ type kind int
 
 const (
 	ofWord kind = iota
-	ofPair      // two characters of a script without spaces, or a single one of them
+	ofPair      // two characters, or a single character, of a script without spaces
 )
 
 // parts yields the words of a text. For scripts without spaces it yields pairs of characters and some single
