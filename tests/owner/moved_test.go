@@ -192,7 +192,7 @@ func TestNestedVaults(t *testing.T) {
 	}
 	refused := func(out harness.Output) {
 		t.Helper()
-		if out.Code == 0 || !strings.Contains(out.Stderr, "inside each other") {
+		if out.Code == 0 || !strings.Contains(out.Stderr, "is inside the other") {
 			t.Errorf("nested vaults: %+v", out)
 		}
 	}
