@@ -56,7 +56,7 @@ func (o Options) frontMatter(doc *critic.Document, old, original, new string) (f
 	if has {
 		shown, marked, cut := shownOf(doc, end)
 		f = frontMatter{rawEnd: end, oldEnd: shown, newEnd: shown, text: doc.Raw[:end]}
-		// At the end of a note, a closing line without a line break changes if text follows it.
+		// If the note ends with the closing line, without a line break, text added after it changes that line.
 		same := strings.HasPrefix(new, old[:shown]) && (len(new) == shown || strings.HasSuffix(doc.Raw[:end], "\n"))
 		switch {
 		case cut || marked && !same:

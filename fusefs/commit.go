@@ -203,8 +203,8 @@ func (c *change) giveMode(ctx context.Context) {
 }
 
 // stored applies the outcome of a commit. If the commit failed and the workspace has the note, the name shows the
-// stored note instead of the written text before the writer gets the error. Programs that have the file open still see
-// the written text, and can commit it again.
+// stored note again. The name shows it before the writer gets the error. Programs that have the file open still see the
+// written text, and can commit it again.
 func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {

@@ -221,7 +221,7 @@ func (t *tree) applyUnlink(ctx context.Context, p model.Path, du *deferredUnlink
 		if du.why == whyUnlinked {
 			t.errno.OfSaveBy(du.proc, "unlink", p, err) // the unlink had reported success
 		}
-		t.log.Warn("note is back at its name", model.LogPath, string(p), "was", du.why, model.LogErr, err)
+		t.log.Warn("note is shown at its name again", model.LogPath, string(p), "was", du.why, model.LogErr, err)
 	}
 }
 

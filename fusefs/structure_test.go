@@ -80,7 +80,7 @@ func TestParkedNoteReturns(t *testing.T) {
 		t.Errorf("the note and its backup have the same inode number %s", inodes[0])
 	}
 	eventually(t, func() error {
-		if !strings.Contains(m.log.String(), "note is back at its name") {
+		if !strings.Contains(m.log.String(), "note is shown at its name again") {
 			return errors.New("the log does not say that the note is back")
 		}
 		return nil

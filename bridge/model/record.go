@@ -42,7 +42,7 @@ type Record struct {
 	Unsent bool `json:"-" cbor:"unsent,omitempty"`
 	// FrontMatter is set if the change touched the front matter, which carries no marks. It is the data for undo.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
-	// Proposal is the ID of the rename for which the change suggested to rewrite links.
+	// Proposal is the ID of the rename for which the change made suggestions that update links.
 	Proposal string `json:"proposal,omitempty"`
 	// Links are the links that the change rewrote in place, for undo.
 	Links []LinkRewrite `json:"links,omitempty"`

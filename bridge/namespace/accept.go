@@ -167,8 +167,8 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 	for i := range l.completed {
 		l.completed[i].Rebase(oldRel, newRel)
 	}
-	// A rejected note that was removed has left its history at newRel, for an undo. The note that gets this name must
-	// not add to that history.
+	// If a rejected note at newRel was removed, its history is still there, for an undo. The renamed note must not add
+	// to that history.
 	l.EndDocs(newRel)
 	l.RenameDocs(oldRel, newRel)
 	l.CanvasesFollow(ctx, oldRel, newRel)

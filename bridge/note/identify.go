@@ -63,7 +63,7 @@ const (
 	same               // the file is known to be the document's, or has its text
 )
 
-// likenessOf compares a file at the path of a document, which holds raw, with the document.
+// likenessOf compares a document with the file at its path. raw is the content of the file.
 func likenessOf(h model.History, raw string, file model.Stamp) likeness {
 	if len(h.Records) == 0 || isKnown(h, raw, file) {
 		return same

@@ -7,8 +7,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fileIndex finds documents by their files. The first use reads the marks of all documents. Later frames of the
-// log update the index. Callers must check the returned candidates against the document.
+// fileIndex finds documents by the stamp or the checksum of their file. The first use reads the stamps and checksums of
+// all documents. Later frames of the log update the index. Callers must check the returned candidates against the
+// document.
 type fileIndex struct {
 	byFile map[model.Stamp]model.DocID // by Stamp.File
 	bySum  map[model.ContentSum][]model.DocID

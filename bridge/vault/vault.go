@@ -107,7 +107,7 @@ func (v *Vault) ReadOnlyErr() error {
 	return nil
 }
 
-// change calls do, which changes the paths rels, so that Run does not report the change.
+// change calls do, which changes the paths rels. Run does not report this change.
 func (v *Vault) change(op string, do func() error, rels ...string) error {
 	if err := v.writable(op, rels...); err != nil {
 		return err

@@ -155,7 +155,6 @@ func (t *Table) OfProcess(thread int) Program {
 	return t.program(s, 0)
 }
 
-// maxAncestors is the maximum number of ancestors that are visited.
 const maxAncestors = 64
 
 func (t *Table) program(s status, depth int) Program {

@@ -456,8 +456,8 @@ func (p *layout) allReplaced(hunks []align.Hunk) []align.Hunk {
 	return hunks
 }
 
-// withoutBreaks lists a hunk, and the hunk without the line breaks with which both its texts start, or end if atEnd is
-// set.
+// withoutBreaks returns a hunk and shorter forms of it. Each form lacks one more line break at the start of both texts,
+// or at the end of both if atEnd is set.
 func (p *layout) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
 	length := span.BreakLen
 	if atEnd {

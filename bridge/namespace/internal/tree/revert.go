@@ -51,8 +51,8 @@ func sourceLocs(list []*Proposal) placementPlan {
 	return to
 }
 
-// RevertAll withdraws proposals that are not Unrevertable, shows their nodes at their source paths, and removes files
-// that are only proposed. It returns the events.
+// RevertAll withdraws all proposals in list, shows their nodes at their source paths, and removes files that are only
+// proposed. It returns the events. The list must not contain a proposal that Unrevertable returns.
 func (f *Root) RevertAll(list []*Proposal) []model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()

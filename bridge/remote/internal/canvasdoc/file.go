@@ -149,11 +149,11 @@ func parseItems(list ycrdt.Member) (items ycrdt.Object, err error) {
 	for _, v := range values {
 		item, ok := v.(ycrdt.Object)
 		if !ok {
-			return nil, fmt.Errorf("%w: something in %q is not an object", ErrFormat, list.Key)
+			return nil, fmt.Errorf("%w: an item of %q is not an object", ErrFormat, list.Key)
 		}
 		id, ok := byKey(item)[idKey].(string)
 		if !ok {
-			return nil, fmt.Errorf("%w: something in %q has no id", ErrFormat, list.Key)
+			return nil, fmt.Errorf("%w: an item of %q has no id", ErrFormat, list.Key)
 		}
 		if ids[id] {
 			return nil, fmt.Errorf("%w: two of %q have the id %q", ErrFormat, list.Key, id)

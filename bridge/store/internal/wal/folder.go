@@ -152,7 +152,7 @@ func (f *segmentSet) drop(s *segment) error {
 	return errors.Join(s.close(), f.dir.Remove(s.name))
 }
 
-// sync returns a function that makes the frames durable whose LSN is higher than synced. Frames may be written while
+// sync returns a function that makes all frames with an LSN higher than synced durable. Frames may be written while
 // that function runs, but segments must not be released or closed.
 func (f *segmentSet) sync(synced LSN) func() error {
 	var files []disk.File

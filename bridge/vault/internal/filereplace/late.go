@@ -29,9 +29,9 @@ const (
 	// open. If no program has it open, it is watched for idleGrace.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
-	// lookAgain is the first interval for files without a writer. It doubles: a look is three system calls, and a
-	// program that saves again and again leaves hundreds of files. lookSeldom is the interval between checks once all
-	// files have been unchanged for grace.
+	// lookAgain is the first interval between checks of a file without a writer. Each further interval is twice as
+	// long, because a check takes three system calls, and a program that saves again and again leaves hundreds of
+	// files. lookSeldom is the interval between checks once all files have been unchanged for grace.
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
 	// maxFiles is the maximum number of watched files. If 1/shareFiles of the process's file descriptors is less, that

@@ -209,7 +209,8 @@ func (w *Sweep) repair(rel string, left []tempFile) ([]tempFile, error) {
 	return left, errors.Join(at.SyncFile(), w.s.o.Syncs.Sync(at.Dir))
 }
 
-// isTorn reports whether a note lacks bytes of the new file that was exchanged with the temp file.
+// isTorn reports whether the note is the new file of the save that left the temp file l, but lacks some of its bytes.
+// The temp file is then the pre-image.
 func (w *Sweep) isTorn(at *vaultdir.Entry, l tempFile) bool {
 	if at.Info.Inode == l.tag.pre.inode { // the files were not exchanged, whatever the note's time is
 		return false

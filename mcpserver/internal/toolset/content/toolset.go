@@ -1,5 +1,5 @@
-// Package content implements the toolset content, for notes, canvases and bases of a declared type. Its results are
-// structured.
+// Package content implements the toolset content, for notes, canvases and bases. Each call declares the type of its
+// documents (entity_type). The results are structured.
 package content
 
 import (

@@ -49,7 +49,8 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 	return res, nil
 }
 
-// folderStats returns the statistics of a folder. It counts notes in the tree, and everything else in the index.
+// folderStats returns the statistics of a folder. The number of notes comes from the tree, and the other statistics
+// come from the index.
 func folderStats(ctx context.Context, c *tool.Client, folder model.Path) (kilnStats, error) {
 	var st kilnStats
 	notes, err := c.Workspace.Notes(ctx, folder)
