@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"sync"
 	"testing"
@@ -188,5 +189,31 @@ func TestLiveWriterOfAnEmbed(t *testing.T) {
 	res, err := f.Write(t.Context(), "Team/Note.md", w)
 	if err != nil || res.Version.Text() != "typed one two NEW three\n" {
 		t.Errorf("Write = %q, %v", res.Version.Text(), err)
+	}
+}
+
+// If the store cannot store the proposal that shows a new note at its path, the server does not keep the note either.
+func TestLiveCreateWithoutItsProposal(t *testing.T) {
+	live := &bridgetest.Live{Store: new(bridgetest.Store)}
+	live.Person(t).Save("Plan.md", "plan\n")
+	f := bridgetest.New(t, nil, func(o *bridge.Options) {
+		server := struct { // a server has no Retract
+			model.Source
+			model.Structure
+			bridge.Documents
+		}{live, live, live}
+		o.Roots = append(o.Roots, bridge.RootSource{Name: "Team", Source: server, Store: &cutStore{live.Store, 1}})
+	})
+	if _, err := f.Workspace.Rename(t.Context(), "Team/Plan.md", "Team/Goal.md", bridge.ChangeRequest{Author: agent}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Create(t.Context(), "Team/Plan.md", bridge.Write{Text: "new\n", By: agent}); !errors.Is(err, model.ErrNoSpace) {
+		t.Errorf("Create: %v", err)
+	}
+	if list, err := f.ReadDir(t.Context(), "Team"); err != nil || len(list) != 1 {
+		t.Errorf("the folder has %+v, %v", list, err)
+	}
+	if _, err := live.Document(t.Context(), "Plan 1.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the server's note: %v", err)
 	}
 }

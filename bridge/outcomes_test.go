@@ -86,3 +86,26 @@ func TestOutcomesFromTheJournal(t *testing.T) {
 		t.Errorf("outcomes %+v, %v", got, err)
 	}
 }
+
+// The text that a user accepts instead of the suggested text is in the outcome.
+func TestOutcomeOfAmend(t *testing.T) {
+	for _, c := range []struct{ text, now string }{{"uno", "uno"}, {"", ""}} {
+		f := bridgetest.New(t, map[string]string{plan: "one\ntwo\n"})
+		write(t, f.Workspace, plan, bridge.Write{Text: "ONE\ntwo\n", By: ann})
+		since, err := f.Open(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := f.Amend(t.Context(), pendingOf(t, f.Workspace)[0].ID, c.text, person); err != nil || len(out.Failed) > 0 {
+			t.Fatal(out.Failed, err)
+		}
+		current, err := f.Open(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Outcomes(plan, since, current, diffwrap.Suggestions(since.Raw()))
+		if err != nil || len(got) != 1 || got[0].Verdict != model.Changed || got[0].Now != c.now {
+			t.Errorf("outcomes %+v, %v; want %q", got, err, c.now)
+		}
+	}
+}

@@ -14,9 +14,13 @@ import (
 // callOrder makes the tool calls of one client take effect in their order of arrival. A call that changes something
 // waits for all earlier calls, and all later calls wait for it.
 type callOrder struct {
-	mu     sync.Mutex      // guards the fields below
-	change <-chan struct{} // closed when the last call that changes something has ended
-	reads  []<-chan struct{}
+	mu    sync.Mutex // guards the field below
+	calls []call     // the calls that have not ended, in order of arrival
+}
+
+type call struct {
+	changes bool
+	ended   chan struct{} // closed when the call has ended
 }
 
 type turn struct {
@@ -24,25 +28,26 @@ type turn struct {
 	end    func()
 }
 
+// enter adds a call. Its turn has every unfinished change, not only the last one: a cancelled call ends before the
+// calls that it waits for.
 func (o *callOrder) enter(changes bool) turn {
-	done := make(chan struct{})
+	c := call{changes, make(chan struct{})}
+	t := turn{end: sync.OnceFunc(func() { close(c.ended) })}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	t := turn{end: sync.OnceFunc(func() { close(done) })}
-	if o.change != nil {
-		t.before = append(t.before, o.change)
+	o.calls = slices.DeleteFunc(o.calls, call.hasEnded)
+	for _, earlier := range o.calls {
+		if changes || earlier.changes {
+			t.before = append(t.before, earlier.ended)
+		}
 	}
-	if changes {
-		t.before, o.change, o.reads = append(t.before, o.reads...), done, nil
-		return t
-	}
-	o.reads = append(slices.DeleteFunc(o.reads, isClosed), done)
+	o.calls = append(o.calls, c)
 	return t
 }
 
-func isClosed(c <-chan struct{}) bool {
+func (c call) hasEnded() bool {
 	select {
-	case <-c:
+	case <-c.ended:
 		return true
 	default:
 		return false

@@ -67,22 +67,19 @@ func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *no
 	}
 	c.SetNewFolders(l.NewFoldersFor(string(model.Path(at.Rel).Dir())))
 	ev := created(p, o)
-	if docs, ok := l.Source.(model.Documents); ok {
-		stamp, err := c.KeepLive(ctx, docs, at.Rel)
-		if err != nil {
-			return note.Result{}, err
+	var x *tree.Node
+	var stamp model.Stamp
+	if docs, live := l.Source.(model.Documents); live {
+		if stamp, err = c.KeepLive(ctx, docs, at.Rel); err == nil {
+			x = put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, wr.By)
 		}
-		x := put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, wr.By)
-		res := x.Note.Create(c, stamp)
-		ev.Version = res.Version
-		l.QueueEvents(ev)
-		return res, l.ShowAt(x, at, wr.By)
+	} else {
+		file := model.NewFile{Data: []byte(c.Raw()), ModTime: wr.ModTime, BeforeRename: func(post model.Stamp) error { return c.Keep(at.Rel, post) }}
+		if file.ModTime.IsZero() {
+			file.ModTime = time.Now()
+		}
+		x, stamp, err = makeFile(ctx, l, at.Rel, file, wr.By)
 	}
-	file := model.NewFile{Data: []byte(c.Raw()), ModTime: wr.ModTime, BeforeRename: func(post model.Stamp) error { return c.Keep(at.Rel, post) }}
-	if file.ModTime.IsZero() {
-		file.ModTime = time.Now()
-	}
-	x, stamp, err := makeFile(ctx, l, at.Rel, file, wr.By)
 	if err != nil {
 		return note.Result{}, errors.Join(err, c.Abandon())
 	}
@@ -112,12 +109,14 @@ func (n *service) caseWarning(p, from model.Path) string {
 	return fmt.Sprintf("%q differs from it only in case: many disks, and Obsidian on Windows and macOS, treat both as one", string(other))
 }
 
-// retract removes the new file at rel again, because the store could not store the proposal that shows it at p. It
-// reports whether the file no longer exists. It does not remove a file that no longer has this stamp.
+// retract removes the new note at rel again, because the store could not store the proposal that shows it at p. It
+// reports whether the note no longer exists. It does not remove a file that no longer has this stamp.
 func (n *service) retract(ctx context.Context, l *Locked, p model.Path, rel string, stamp model.Stamp) bool {
-	err := errors.ErrUnsupported
+	var err error
 	if r, ok := l.Structure.(model.Retractor); ok {
 		err = r.Retract(ctx, rel, stamp)
+	} else {
+		err = l.Structure.Remove(ctx, rel)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		n.config.Logger.Error("cannot remove a note that could not be created", model.LogPath, string(p), model.LogErr, err)

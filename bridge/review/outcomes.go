@@ -11,7 +11,7 @@ import (
 type Resolved struct {
 	diffwrap.Suggestion
 	Verdict model.Verdict // Accepted, Rejected or Changed
-	Now     string        // the text in place of the suggestion, if a user changed it by hand
+	Now     string        // the text in place of the suggestion; "" unless Verdict is Changed
 	Reason  string        // the user's reason, if any
 }
 
@@ -35,12 +35,17 @@ func (r *Review) Outcomes(p model.Path, since, current *model.Version, marks []d
 	edits := diffwrap.Diff(since.Canonical(), current.Canonical())
 	res := make([]Resolved, len(removed))
 	for i, s := range removed {
-		if d := decided[i]; d != nil {
-			s.Comments = d.Comments
-			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
-			continue
+		d := decided[i]
+		if d == nil || d.Verdict == model.Changed { // the table does not have the user's text
+			res[i] = resolvedByHand(since.Canonical(), current, edits, s)
 		}
-		res[i] = resolvedByHand(since.Canonical(), current, edits, s)
+		if d != nil {
+			s.Comments = d.Comments
+			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Now: res[i].Now, Reason: d.Reason}
+		}
+		if res[i].Verdict != model.Changed {
+			res[i].Now = ""
+		}
 	}
 	return res, nil
 }
@@ -90,7 +95,7 @@ func resolvedByHand(before string, current *model.Version, edits []diffwrap.Edit
 	known := current.Known().Before(at.End).From(at.Start)
 	now, comments := cutComments(known, at.Of(current.Canonical()))
 	head, tail := before[from:s.Start], before[s.End:to]
-	res := Resolved{Suggestion: s}
+	res := Resolved{Suggestion: s, Now: known.Accepted(now)}
 	res.Comments = append(comments, commentsAt(current, at.End)...)
 	switch now {
 	case head + s.New + tail:
@@ -98,7 +103,7 @@ func resolvedByHand(before string, current *model.Version, edits []diffwrap.Edit
 	case head + s.Old + tail:
 		res.Verdict = model.Rejected
 	default:
-		res.Verdict, res.Now = model.Changed, known.Accepted(now)
+		res.Verdict = model.Changed
 	}
 	return res
 }

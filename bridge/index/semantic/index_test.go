@@ -3,6 +3,7 @@ package semantic_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,29 @@ func TestVectorsAreKept(t *testing.T) {
 	x = semantic.New(f.Workspace, o)
 	if got := search(t, x, query, nil); got != want {
 		t.Errorf("from half a file: found %q, want %q", got, want)
+	}
+}
+
+// Vectors that could not be saved are saved the next time.
+func TestSaveAfterAFailure(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"V/a.md": "bread and butter\n"})
+	o := semantic.Options{Dir: owner.Folder(filepath.Join(t.TempDir(), "index"))}
+	if err := os.WriteFile(string(o.Dir), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := semantic.New(f.Workspace, o)
+	search(t, x, "bread", nil)
+	if x.Save() == nil {
+		t.Fatal("a file in place of the folder takes the vectors")
+	}
+	if err := os.Remove(string(o.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(o.Dir.Path("semantic.gob")); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -51,6 +51,16 @@ func (x *Index) Save() error {
 	if k == nil {
 		return nil
 	}
+	err := x.write(k)
+	if err != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.dirty = true
+	}
+	return err
+}
+
+func (x *Index) write(k *indexFile) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(k); err != nil {
 		return fmt.Errorf("semantic index: %w", err)

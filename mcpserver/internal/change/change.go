@@ -139,14 +139,7 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 // Update applies the edits that fn returns for the current text of the note at p. It calls fn before it asks for
 // approval, and again under the lock of the note. before is the version that was changed.
 func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(current *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
-	current, err := c.Workspace.Open(ctx, p)
-	if err == nil {
-		err = checkUTF8(p, current)
-	}
-	var edits []diffwrap.Edit
-	if err == nil {
-		edits, err = fn(current)
-	}
+	current, edits, err := c.plan(ctx, p, fn)
 	if err == nil {
 		detail := func() (string, string) { return countChanges(current.Text(), diffwrap.Apply(current.Text(), edits)) }
 		err = c.checkAndApprove(ctx, p, Request{Operation: Update, Action: what, Detail: detail})
@@ -165,6 +158,25 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 		c.Session.RecordChange(p, before, res.Version, known.RangesIn(before.Text()).AfterEdits(edits, true).Rebase(after, res.Version.Text(), false))
 	}
 	return before, res, err
+}
+
+// CheckUpdate returns the error with which Update would fail before it asks the user or changes anything.
+func (c Changes) CheckUpdate(ctx context.Context, p model.Path, fn func(current *model.Version) ([]diffwrap.Edit, error)) error {
+	err := c.CheckWrite(p)
+	if err == nil {
+		_, _, err = c.plan(ctx, p, fn)
+	}
+	return err
+}
+
+func (c Changes) plan(ctx context.Context, p model.Path, fn func(current *model.Version) ([]diffwrap.Edit, error)) (current *model.Version, edits []diffwrap.Edit, err error) {
+	if current, err = c.Workspace.Open(ctx, p); err == nil {
+		err = checkUTF8(p, current)
+	}
+	if err == nil {
+		edits, err = fn(current)
+	}
+	return current, edits, err
 }
 
 // Append adds content at the end of the note at p, or at the end of a section. If the section is missing, Append

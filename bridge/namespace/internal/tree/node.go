@@ -95,16 +95,22 @@ func (n *Node) walk(fn func(*Node)) {
 	}
 }
 
-// sorted returns the children in the order of their paths: a folder sorts as if
-// its name ended in '/', so that a walk lists whole paths in byte order.
+// sorted returns the children in the order of their paths.
 func (n *Node) sorted() []*Node {
+	return sortedBy(slices.Collect(maps.Values(n.children)), func(c *Node) string { return c.name })
+}
+
+// sortedBy sorts nodes of one folder by their names. A folder sorts as if its name ended in '/', so that a walk lists
+// whole paths in byte order.
+func sortedBy(list []*Node, name func(*Node) string) []*Node {
 	key := func(c *Node) string {
 		if c.Kind == model.KindDir {
-			return c.name + "/"
+			return name(c) + "/"
 		}
-		return c.name
+		return name(c)
 	}
-	return slices.SortedFunc(maps.Values(n.children), func(a, b *Node) int { return strings.Compare(key(a), key(b)) })
+	slices.SortFunc(list, func(a, b *Node) int { return strings.Compare(key(a), key(b)) })
+	return list
 }
 
 func (n *Node) sourcePath() model.Path {
@@ -236,6 +242,7 @@ func (n *Node) Paths() []model.Path {
 	return list
 }
 
+// Notes returns the notes that the source has at or below n, in the order of their paths there.
 func (n *Node) Notes() (notes []*note.Note) {
 	n.Root.mu.RLock()
 	defer n.Root.mu.RUnlock()

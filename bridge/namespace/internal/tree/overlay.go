@@ -27,9 +27,15 @@ func (d *Node) inSource(name string) *Node {
 	return nil
 }
 
+// sourceChildren returns the nodes that the source has in folder d, in the order of their paths there.
 func (d *Node) sourceChildren() []*Node {
-	list := slices.DeleteFunc(d.sorted(), func(c *Node) bool { return c.sourceLoc != nil })
-	return slices.AppendSeq(list, maps.Values(d.movedOut))
+	list := slices.Collect(maps.Values(d.movedOut))
+	for _, c := range d.children {
+		if c.sourceLoc == nil {
+			list = append(list, c)
+		}
+	}
+	return sortedBy(list, func(c *Node) string { return c.loc().name })
 }
 
 func (n *Node) walkSource(fn func(*Node)) {

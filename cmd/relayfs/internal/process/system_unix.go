@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -38,10 +39,10 @@ func MaxFiles() uint64 {
 	return limit.Cur
 }
 
-// Ended reports whether a process of this user has ended. A zombie counts as ended only when its other threads have
-// ended, because until then its files are open and its locks are held.
+// Ended reports whether a process has ended. A zombie counts as ended only when its other threads have ended, because
+// until then its files are open and its locks are held.
 func Ended(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) { // EPERM means that another user's process lives
 		return true
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -210,17 +210,10 @@ func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done
 		return edits, textrange.CheckMarkup(textrange.Argument{Name: "tag", Text: a.Tag}, c.Workspace.Options().View, current.Text(), diffwrap.Apply(current.Text(), edits), 0)
 	}
 	if a.DryRun {
-		err = c.Changes.CheckWrite(p)
-		if err != nil {
-			return done, err
-		}
-		current, err := c.Workspace.Open(ctx, p)
-		if err == nil {
-			_, err = plan(current)
-		}
-		return done, err
+		err = c.Changes.CheckUpdate(ctx, p, plan)
+	} else {
+		_, _, err = c.Changes.Update(ctx, p, a.phrase()+" in "+string(p), plan)
 	}
-	_, _, err = c.Changes.Update(ctx, p, a.phrase()+" in "+string(p), plan)
 	return done, err
 }
 

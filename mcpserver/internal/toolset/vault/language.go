@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,9 +56,14 @@ var english = language{
 	"h:mm A", "MM/DD/YYYY", "MMMM D, YYYY", "MMMM D, YYYY h:mm A", "dddd, MMMM D, YYYY h:mm A",
 }
 
-// languages begins with the default language of Obsidian.
+// languages begins with the default language of Obsidian. British English is the first language with ISO weeks, so that
+// a vault that shows only how it counts weeks gets English words.
 var languages = []*language{
 	&english,
+	{
+		english.months, english.monthsShort, english.weekdays, english.weekdaysShort, english.weekdaysMin, english.noons, ordinal, true,
+		"HH:mm", "DD/MM/YYYY", "D MMMM YYYY", "D MMMM YYYY HH:mm", "dddd, D MMMM YYYY HH:mm",
+	},
 	{
 		"Januar Februar März April Mai Juni Juli August September Oktober November Dezember", "Jan. Feb. März Apr. Mai Juni Juli Aug. Sep. Okt. Nov. Dez.",
 		"Sonntag Montag Dienstag Mittwoch Donnerstag Freitag Samstag", "So. Mo. Di. Mi. Do. Fr. Sa.", "So Mo Di Mi Do Fr Sa", "AM PM", suffix("."), true,
@@ -120,15 +126,21 @@ var languages = []*language{
 	},
 }
 
-// named matches at least the formats whose output has words, ordinals or presets of a language.
-var named = regexp.MustCompile(`MMM|dd|[oAaLl]`)
+// localToken matches the tokens whose output depends on the language: words, ordinals, presets, and weeks.
+var localToken = regexp.MustCompile(`^(MMM|dd|[AaLlewg]|\w+o$)`)
+
+func dependsOnLanguage(format string) bool {
+	return slices.ContainsFunc(momentToken.FindAllString(format, -1), localToken.MatchString)
+}
 
 // languageOf returns the probable language of Obsidian in a vault. Obsidian stores the setting outside of the vault, so
-// languageOf deduces the language from the names of the periodic notes of about a year. The default is English.
+// languageOf deduces the language from the names of the periodic notes of about a year. Names of weekly notes show how
+// the vault counts weeks only if there is a week 53. The default is English.
 func languageOf(ctx context.Context, c *tool.Client, folder string, now time.Time) (*language, error) {
 	var settings []periodicSettings
 	for period := range periodFormats {
-		if s, err := periodicOf(c.Workspace, folder, period); err == nil && named.MatchString(s.Format) {
+		s, err := periodicOf(c.Workspace, folder, period)
+		if err == nil && (period == "daily" || s.Enabled) && dependsOnLanguage(s.Format) {
 			settings = append(settings, s)
 		}
 	}

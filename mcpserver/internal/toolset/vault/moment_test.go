@@ -35,6 +35,7 @@ func TestLanguages(t *testing.T) {
 	const format = "dddd Do MMMM YYYY, ddd dd MMM, gggg-[W]ww e A, L"
 	for i, want := range []string{
 		"Sunday 1st March 2026, Sun Su Mar, 2026-W10 0 PM, 03/01/2026",
+		"Sunday 1st March 2026, Sun Su Mar, 2026-W09 6 PM, 01/03/2026",
 		"Sonntag 1. März 2026, So. So März, 2026-W09 6 PM, 01.03.2026",
 		"dimanche 1er mars 2026, dim. di mars, 2026-W09 6 PM, 01/03/2026",
 		"domingo 1º marzo 2026, dom. do mar., 2026-W09 6 PM, 01/03/2026",
@@ -57,7 +58,7 @@ func TestLanguages(t *testing.T) {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}
-	if got, want := languages[1].format(at, "LT | LTS | LL | llll"), "21:07 | 21:07:00 | 1. März 2026 | So., 1. März 2026 21:07"; got != want {
+	if got, want := languages[2].format(at, "LT | LTS | LL | llll"), "21:07 | 21:07:00 | 1. März 2026 | So., 1. März 2026 21:07"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
