@@ -371,3 +371,68 @@ func TestSubstitutionIsUndoneInParts(t *testing.T) {
 		}
 	}
 }
+
+// A note leaves a folder that has exchanged its name with another one and is then deleted. The undo returns the note to its own
+// folder.
+func TestUndoOfAMoveOutOfAnExchangedFolder(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/d/e/E.md": "e\n", "Notes/f/F.md": "f\n"})
+	if err := f.Exchange(t.Context(), "Notes/d/e", "Notes/f", bridge.ChangeRequest{Author: ann}); err != nil {
+		t.Fatal(err)
+	}
+	moveTo(t, f.Workspace, "Notes/f/E.md", "Notes/C.md")
+	remove(t, f.Workspace, "Notes/f")
+	waiting, vault := f.Proposed(), sortedNames(t, f)
+	decideAll(t, f.Workspace, model.Accepted)
+	if got := sortedNames(t, f); !slices.Equal(got, []string{"C.md", "d", "d/e", "d/e/F.md"}) {
+		t.Fatalf("accepted: the vault holds %q", got)
+	}
+	undo(t, f.Workspace, "")
+	if got := sortedNames(t, f); !slices.Equal(got, vault) {
+		t.Errorf("the vault holds %q, want %q", got, vault)
+	}
+	if got := f.Proposed(); !slices.Equal(got, waiting) {
+		t.Errorf("%q waits, want %q", got, waiting)
+	}
+}
+
+// A user has created a deleted folder again. The undo of an older move returns the note to that folder.
+func TestUndoOfAMoveOutOfAFolderThatAUserCreatedAgain(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/d/N.md": "n\n"})
+	moveTo(t, f.Workspace, "Notes/d/N.md", "Notes/N.md")
+	older := decideAll(t, f.Workspace, model.Accepted).Batch
+	remove(t, f.Workspace, "Notes/d")
+	decideAll(t, f.Workspace, model.Accepted)
+	f.Person("Notes/d/M.md", "m\n")
+	undo(t, f.Workspace, older)
+	if got := sortedNames(t, f); !slices.Equal(got, []string{"d", "d/M.md", "d/N.md"}) {
+		t.Errorf("the vault holds %q", got)
+	}
+}
+
+// A file is changed and then deleted, and another file gets its name. Undone one after the other, the decisions restore both
+// files.
+func TestUndoOfAChangeOfAFileWhoseNameAnotherGot(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/a.base": "a: 1\n", "Notes/b.base": "b: 1\n"})
+	propose(t, f.Workspace, "Notes/a.base", "a: 2\n")
+	decideAll(t, f.Workspace, model.Accepted)
+	remove(t, f.Workspace, "Notes/a.base")
+	moveTo(t, f.Workspace, "Notes/b.base", "Notes/a.base")
+	decideAll(t, f.Workspace, model.Accepted)
+	undo(t, f.Workspace, "")
+	undo(t, f.Workspace, "")
+	if a, b := f.SourceText("Notes/a.base"), f.SourceText("Notes/b.base"); a != "a: 1\n" || b != "b: 1\n" {
+		t.Errorf("a.base has %q and b.base has %q", a, b)
+	}
+}
+
+func remove(t *testing.T, ws *bridge.Workspace, p model.Path) {
+	t.Helper()
+	if _, err := ws.Remove(t.Context(), p, bridge.ChangeRequest{Author: ann}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sortedNames lists the paths in the vault.
+func sortedNames(t *testing.T, f *bridgetest.Fixture) []string {
+	return slices.Sorted(slices.Values(f.Source("Notes").Person(t).Names()))
+}

@@ -6,10 +6,13 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // The links of a rename are decided on with it, also after an undo brought both
@@ -347,5 +350,70 @@ func TestUndoSession(t *testing.T) {
 	}
 	if _, err := f.UndoSession(t.Context(), ann.Session, person); !errors.Is(err, bridge.ErrNothingToUndo) {
 		t.Errorf("undone twice: %v", err)
+	}
+}
+
+// A user restores a rejected suggestion and deletes it again. Undo leaves it deleted, also if the store has merged earlier changes.
+func TestUndoOfWhatAUserDeletedAfterACompaction(t *testing.T) {
+	for _, compacted := range []bool{false, true} {
+		r := newReturning(t, t, "o1 o2\n")
+		r.writes("a", "o1 a1 o2\n")
+		r.decides(model.Accepted)
+		for i := range 9 {
+			r.saves(fmt.Sprintf("o1 a1 o2\np%d\n", i))
+		}
+		if compacted {
+			r.stop()
+			if err := r.store.Compact(); err != nil {
+				t.Fatal(err)
+			}
+			r.start()
+		}
+		r.writes("a", "o1 a1 a2 o2\np8\n")
+		marked := r.note().Raw()
+		r.decides(model.Rejected)
+		plain := r.note().Raw()
+		r.saves(marked)
+		r.saves(plain)
+		r.undoes()
+		if got := r.note().Raw(); got != plain {
+			t.Errorf("compacted %v: the undo made it %q, want %q", compacted, got, plain)
+		}
+		r.stop()
+	}
+}
+
+// Another machine has written in a shared note. A second rejection of a suggestion can be undone like the first one.
+func TestUndoTwiceInASharedNote(t *testing.T) {
+	f, live := openLive(t, map[string]string{"N.md": "one two\n"})
+	err := live.Peer("N.md", func(doc *ycrdt.Doc) {
+		other := ycrdt.NewDoc(ycrdt.Options{})
+		if err := other.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
+			t.Fatal(err)
+		}
+		for range 9 {
+			rec := model.Record{Author: "other", Time: time.Now(), Client: uint64(other.ClientID()), Clock: other.StateVector()[other.ClientID()], Len: 2}
+			other.Transact(nil, func(tx *ycrdt.Txn) { other.Text(model.ContentsName).Insert(tx, 0, "x ") })
+			facts.Put(other, &rec)
+		}
+		if err := doc.ApplyUpdate(other.EncodeStateAsUpdate(nil), nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err == nil {
+		err = live.Settle(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "Team/N.md"
+	write(t, f.Workspace, note, bridge.Write{Text: strings.Replace(open(t, f.Workspace, note).Text(), "two", "TWO", 1), By: ann})
+	before := open(t, f.Workspace, note).Raw()
+	for range 2 {
+		decide(t, f.Workspace, model.Rejected, ids(pendingOf(t, f.Workspace))...)
+		undo(t, f.Workspace, "")
+		if got := open(t, f.Workspace, note).Raw(); got != before {
+			t.Errorf("the undo made it %q, want %q", got, before)
+		}
 	}
 }

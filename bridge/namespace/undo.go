@@ -67,7 +67,7 @@ func (u *undoOp) acceptances(ctx context.Context, left []model.ProposalRecord) (
 			}
 			if err != nil {
 				u.failed[rec.ID] = err
-				if rec.Dir && rec.Kind == model.ProposedRename {
+				if rec.Dir {
 					away = append(away, model.Path(rec.Rel))
 				}
 				return false

@@ -362,7 +362,7 @@ func (r *Review) journal() (j journalView, err error) {
 	return j, nil
 }
 
-// move is a move of a folder, or of a file, by a decision on a proposal.
+// move is a move or a removal of a folder, or of a file, by a decision on a proposal.
 type move struct {
 	folder   string // root that has the node
 	id       string // ID of the proposal
@@ -371,17 +371,22 @@ type move struct {
 	from, to string
 }
 
-// undoMoves lists the moves that undo an accepted rename. If another proposal of the same batch gave a node a temporary
-// name to free the new name, the node gets its name back.
+// removedRel is the prefix of the path of a removed node in moves. The rest of that path is the ID of the proposal. It
+// keeps paths inside a removed folder apart from a later folder at the same path.
+const removedRel = "\x00"
+
+// undoMoves lists the moves that undo an accepted rename or deletion. If another proposal of the same batch gave a node a
+// temporary name to free the new name of a rename, the node gets its name back.
 func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) {
-	rec := e.Decision.Proposal
-	if rec.Kind != model.ProposedRename {
-		return nil
-	}
-	moves = []move{{e.Root, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
-	for _, x := range batch {
-		if aside := x.Decision.Proposal; aside.DisplacedName != "" && aside.From() == rec.To() {
-			moves = append(moves, move{e.Root, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
+	switch rec := e.Decision.Proposal; rec.Kind {
+	case model.ProposedDelete:
+		moves = []move{{e.Root, rec.ID, rec.Dir, -1, removedRel + rec.ID, rec.Rel}}
+	case model.ProposedRename:
+		moves = []move{{e.Root, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
+		for _, x := range batch {
+			if aside := x.Decision.Proposal; aside.DisplacedName != "" && aside.From() == rec.To() {
+				moves = append(moves, move{e.Root, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
+			}
 		}
 	}
 	return moves
@@ -437,6 +442,11 @@ func (j journalView) withCurrentPaths(e model.JournalEntry, moves []move) model.
 		rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), m.from, m.to), path.Base(rec.Rel))
 		rec.ToDir = model.Rebased(rec.ToDir, m.from, m.to)
 		rec.RebaseOthers(m.from, m.to)
+	}
+	for _, m := range slices.Backward(moves) { // a user may have created a removed folder again
+		if strings.HasPrefix(m.to, removedRel) {
+			rec.Rebase(m.to, m.from)
+		}
 	}
 	d.Proposal, e.Decision = &rec, &d
 	return e

@@ -21,7 +21,7 @@ type Table struct {
 	Rewritten []model.LinkRewrite
 
 	first        *model.Record
-	order        uint64 // number of records so far; sequence numbers of other machines' records have no order
+	seqs         []uint64 // sequence numbers of the records so far; those of other machines' records are not ascending
 	facts        model.Ranges[*Fact]
 	byID         map[string]*Suggestion
 	restoredFrom model.Ranges[origin]
@@ -226,14 +226,20 @@ func NewTable(records []model.Record) *Table {
 	return t
 }
 
+// order returns the order of the newest record. Orders count the records from 1.
+func (t *Table) order() uint64 { return uint64(len(t.seqs)) }
+
+// OrderOf returns the order of the record with the given sequence number.
+func (t *Table) OrderOf(seq uint64) uint64 { return uint64(slices.Index(t.seqs, seq) + 1) }
+
 func (t *Table) Add(rec *model.Record) {
 	if t.first == nil {
 		t.first = &model.Record{Author: rec.Author, Proposal: rec.Proposal, Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
 	}
 	t.LastSeq = max(t.LastSeq, rec.Seq)
-	t.order++
+	t.seqs = append(t.seqs, rec.Seq)
 	d := rec.Decision
-	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, order: t.order, agent: d == nil}
+	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, order: t.order(), agent: d == nil}
 	own := model.IDRange{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
 	switch {
 	case rec.Author != "" || rec.Proposal != "":
@@ -331,7 +337,7 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 	case m.ID == "":
 		s = &Suggestion{ID: shortSum("%d:%d:%d:%d", rec.Client, rec.Clock, rec.Time.UnixNano(), i), Writer: w, Comment: m.Comment}
 	case s == nil:
-		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, order: t.order}
+		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, order: t.order()}
 		s = &Suggestion{ID: m.ID, Writer: by, Comment: m.Comment}
 	}
 	t.byID[s.ID] = s
@@ -396,7 +402,7 @@ func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Reco
 	item := &d.Items[d.Marks[run.Mark].Item]
 	s := t.byID[item.ID]
 	if s == nil {
-		s = &Suggestion{ID: item.ID, Writer: &Writer{author: item.Author, session: item.Session, proposal: item.Proposal, time: item.Time, order: t.order}}
+		s = &Suggestion{ID: item.ID, Writer: &Writer{author: item.Author, session: item.Session, proposal: item.Proposal, time: item.Time, order: t.order()}}
 		if s.time.IsZero() && s.author != "" {
 			s.time = rec.Time
 		}
@@ -456,7 +462,7 @@ func shortSum(format string, args ...any) string {
 // hasNoAgentText reports whether only users are known to have written in the document.
 func (t *Table) hasNoAgentText() bool { return t == nil || len(t.facts) == 0 }
 
-// origin maps later identities to the original identities. since identifies the record that assigned the later
+// origin maps later identities to the original identities. since is the order of the record that assigned the later
 // identities.
 type origin struct{ client, shift, since uint64 }
 
@@ -465,14 +471,14 @@ func (t *Table) addRemaps(moved []model.IDRemap) {
 	for _, r := range moved {
 		done := uint64(0)
 		for _, first := range t.OriginalIDs(r.Old) {
-			t.restoredFrom.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), t.order})
+			t.restoredFrom.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), t.order()})
 			done += first.Len
 		}
 	}
 }
 
-// EachOriginal calls f for the parts of r, with the original identities of the characters. since identifies the record
-// that assigned the identities in r, or is 0 if they are the original identities.
+// EachOriginal calls f for the parts of r, with the original identities of the characters. since is the order of the
+// record that assigned the identities in r, or 0 if they are the original identities.
 func (t *Table) EachOriginal(r model.IDRange, f func(part, first model.IDRange, since uint64)) {
 	if len(t.restoredFrom) == 0 {
 		f(r, r, 0)

@@ -202,7 +202,7 @@ func (t *Table) addRejected(rec *model.Record) {
 	}
 	items := make([]*rejection, len(d.Items))
 	for i, item := range d.Items {
-		items[i] = &rejection{Rejection: model.Rejection{DecidedItem: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq, order: t.order}
+		items[i] = &rejection{Rejection: model.Rejection{DecidedItem: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq, order: t.order()}
 	}
 	t.rejections = append(t.rejections, items...)
 	set := func(run model.IDRange, r *rejection) {

@@ -31,6 +31,7 @@ const (
 // undoPlan plans one undo. Its maps use the original IDs of characters, because restored text has newer ones.
 type undoPlan struct {
 	entry    model.JournalEntry
+	order    uint64          // order of entry's record in the table
 	decision *model.Decision // the undo's decision
 	marks    []model.DecidedMark
 	runs     []model.DecidedRun
@@ -50,7 +51,7 @@ type undoPlan struct {
 
 // newUndoPlan collects the characters that the undo concerns.
 func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Version, d *model.Decision) *undoPlan {
-	t := &undoPlan{entry: e, decision: d, current: current, table: x.Table, layout: x}
+	t := &undoPlan{entry: e, order: x.OrderOf(e.Seq), decision: d, current: current, table: x.Table, layout: x}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}

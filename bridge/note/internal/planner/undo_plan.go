@@ -167,7 +167,7 @@ func (t *undoPlan) targetOfDeleted(x item) target {
 		return w
 	}
 	run := t.runs[x.run]
-	if x.since > t.entry.Seq { // a later save or undo restored the text, and it was deleted again
+	if x.since > t.order { // a later save or undo restored the text, and it was deleted again
 		t.addUnrestored(w.text, deletedByPeople)
 		return w
 	}

@@ -15,7 +15,7 @@ import (
 type item struct {
 	id                     model.IDRange // current identity
 	first                  model.IDRange
-	since                  uint64 // record that gave the text its current identity; 0 if this is the original identity
+	since                  uint64 // order of the record that gave the text its current identity; 0 if this is the original identity
 	run                    int    // index in undoPlan.runs, -1 for none
 	deleted                bool   // the text is deleted; the undo may restore it
 	beforeSyntax           bool   // the place of the text is inside syntax, so the text returns before that syntax
