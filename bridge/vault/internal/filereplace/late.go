@@ -92,12 +92,9 @@ func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
 // Add watches a file that has lost the name of the note at rel. The file had data when its stamp was last. The Watcher
 // closes the file.
 func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
-	if len(data) > maxAncestor {
-		data = nil
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.files = append(w.files, &file{rel: rel, open: open, last: last, data: data, since: time.Now()})
+	w.files = append(w.files, &file{rel: rel, open: open, last: last, data: asAncestor(data), since: time.Now()})
 	if len(w.files) > w.max {
 		w.wake.Set()
 	}
@@ -106,6 +103,14 @@ func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte)
 		w.done = done
 		go w.run(done)
 	}
+}
+
+// asAncestor returns data, or nil if data has more than maxAncestor bytes.
+func asAncestor(data []byte) []byte {
+	if len(data) > maxAncestor {
+		return nil
+	}
+	return data
 }
 
 // End returns when no file is watched any more. It stops watching files without a writer soon, and other files
@@ -224,7 +229,7 @@ func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again boo
 		return errors.Is(err, vaultdir.ErrTorn)
 	}
 	w.mergeLate(f.rel, f.data, theirs)
-	f.last, f.data, f.since = stamp, theirs, now
+	f.last, f.data, f.since = stamp, asAncestor(theirs), now
 	return true
 }
 
