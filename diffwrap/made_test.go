@@ -263,6 +263,7 @@ func TestMadeIs(t *testing.T) {
 		{"one {--two three --}four\n", "2", "one two four\n", "one two {--three --}four\n", "s2: -three "},
 		{"one {--two --}three\n", "2", "one X three\n", "one {++X ++}{--two --}three\n", ": +X "},
 		{"one {=={++X++}==} two\n", "1", "one  two\n", "one  two\n", ""},
+		{"one {=={\"author\":\"Ada\"}@@{++X++}==} two\n", "1", "one  two\n", "one  two\n", ""},
 		{"{--w1 w2\n--}{--w3--}{++w1++} w4 w5\n", "222", "w16 w1 w5\n", "{++w16 ++}{--w1 w2\n--}{--w3--}{++w1++} {--w4 --}w5\n", ": +w16 ; : -w4 "},
 		{"{++one two\n++}{--old --}three four\nfive six\n", "22", "one two\nthree fifteen six\n", "{++one two\n++}{--old --}three {--four--}{++fifteen six++}{--\nfive six--}\n", ": -four\nfive six +fifteen six"},
 		{"one {--two--}{++2++} three {--four--}{++4++}\n", "2211", "one 2 three 5\n", "one {--two--}{++2++} three {--four--}{++5++}\n", "s1: -four +5"},

@@ -51,7 +51,7 @@ func (p *putter) rejected(doc *critic.Document) string {
 			continue
 		case c.Kind == critic.HighlightOpen:
 			opened, cell = len(text), i
-		case c.Kind == critic.HighlightClose && len(text) == opened+critic.DelimiterLen && i > cell+1:
+		case c.Kind == critic.HighlightClose && len(text) == opened+doc.Cells[cell].Len() && i > cell+1:
 			text = text[:opened]
 			continue
 		}

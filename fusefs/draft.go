@@ -99,6 +99,16 @@ func (d *draft) isBeingSaved() bool {
 	return d.buf.IsBeingSaved()
 }
 
+// end fails a save in progress (saving). failed reports whether d is incomplete.
+func (d *draft) end() (saving, failed bool, prog program.Program) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if saving = d.buf.IsBeingSaved(); saving {
+		d.buf.WriteErr = model.ErrClosed
+	}
+	return saving, d.buf.WriteErr != nil, d.buf.Writer
+}
+
 func (d *draft) ReadAt(p []byte, off int64) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

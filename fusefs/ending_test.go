@@ -3,6 +3,8 @@ package fusefs_test
 import (
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // When the mount ends in the middle of a save, the save may be finished within a
@@ -45,5 +47,32 @@ func TestEndInTheMiddleOfASave(t *testing.T) {
 			a.do(`held["a"].close()`)
 			m.checkSuggested(t, "F/Note.md", tideTable, tt.want)
 		})
+	}
+}
+
+// A mount that is in use when it ends keeps what was written to attachments, except by a save that is not finished.
+func TestEndWithDrafts(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/image.png": "old"})
+	a := m.agent(t, "F")
+	a.do(`keep("changed", open("image.png", "r+b", 0))`)
+	a.do(`keep("new", open("new.png", "wb", 0))`)
+	a.do(`keep("empty", open("empty.png", "wb", 0))`)
+	a.do(`held["changed"].write(b"new")`)
+	a.do(`held["new"].write(b"new")`)
+	if err := m.server.Unmount(); err != nil {
+		t.Errorf("Unmount: %v", err)
+	}
+	for _, p := range []model.Path{"F/image.png", "F/new.png"} {
+		data, err := m.ReadFile(t.Context(), p, model.MaxNote)
+		if err != nil || string(data) != "new" {
+			t.Errorf("%s = %q, %v", p, data, err)
+		}
+	}
+	if m.exists(t, "F/empty.png") {
+		t.Error("a file exists that its program did not begin to write")
+	}
+	for _, name := range []string{"changed", "new", "empty"} {
+		a.do(`held["` + name + `"].close()`)
 	}
 }

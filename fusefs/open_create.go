@@ -93,8 +93,11 @@ func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *f
 		return nil, syscall.EPERM
 	}
 	_, p, err := d.child(ctx, name)
-	if err == nil { // another program created it after the kernel's lookup
+	switch {
+	case err == nil: // another program created it after the kernel's lookup
 		return nil, syscall.EEXIST
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, t.errno.Of(ctx, "mknod", p, err)
 	}
 	n, errno := d.create(ctx, name, p, mode)
 	if a, ok := n.(*Attachment); ok && errno == 0 {

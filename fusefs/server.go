@@ -216,34 +216,41 @@ func (t *tree) awaitSaves() {
 	}
 }
 
-// end stops all saves, commits the uncommitted content of notes, even of notes that were only truncated, applies all
-// deferred unlinks, and stores the inode numbers. A note whose save is unfinished or has failed stays as it was. end
-// does not commit drafts.
+// end stops all saves, commits the uncommitted content of notes and drafts, even if it was only truncated, applies all
+// deferred unlinks, and stores the inode numbers. A note whose save is unfinished or has failed stays as it was.
 func (t *tree) end() error {
 	t.draining.Store(true)
 	t.drained.Store(true)
 	var errs []error
 	for x := range t.dirtyFiles.Range {
-		f, ok := x.(*File)
-		if !ok {
-			continue
-		}
-		p := f.path()
-		var failed bool
+		var p model.Path
+		var saving, failed bool
 		var prog program.Program
-		f.update(func(s *fileState) {
-			if s.isBeingSaved() {
-				t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))
-				s.failWrite(model.ErrClosed)
+		var err error
+		switch x := x.(type) {
+		case *File:
+			p = x.path()
+			x.update(func(s *fileState) {
+				if saving = s.isBeingSaved(); saving {
+					s.failWrite(model.ErrClosed)
+				}
+				if b := s.text.Buffer(); b != nil {
+					failed, prog = b.WriteErr != nil, b.Writer
+				}
+			})
+			if !failed {
+				err = x.commit(context.Background(), true)
 			}
-			if b := s.text.Buffer(); b != nil {
-				failed, prog = b.WriteErr != nil, b.Writer
+		case *draft:
+			p = x.a.path()
+			if saving, failed, prog = x.end(); !failed {
+				err = x.a.commit(context.Background(), x)
 			}
-		})
-		if failed {
-			continue
 		}
-		if err := f.commit(context.Background(), true); err != nil {
+		if saving {
+			t.log.Warn("a program was in the middle of a save when the mount ended: the file stays as it was", model.LogPath, string(p))
+		}
+		if err != nil {
 			t.errno.OfSaveBy(prog, "commit", p, err)
 			errs = append(errs, err)
 		}

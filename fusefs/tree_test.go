@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -172,5 +173,29 @@ func TestPanicsAreLogged(t *testing.T) {
 		if !strings.Contains(logged.String(), want) {
 			t.Errorf("%q is not in the log %q", want, logged.String())
 		}
+	}
+}
+
+// unreadable is a source whose notes cannot be read.
+type unreadable struct{ *bridgetest.Source }
+
+func (unreadable) Read(context.Context, string) ([]byte, model.Stamp, error) {
+	return nil, model.Stamp{}, syscall.EACCES
+}
+
+// mknod makes no file in the place of a note that cannot be read.
+func TestMknodOfAnUnreadableNote(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"F/Note.md": "x\n"}
+	tr := newTree(bridgetest.New(t, files, func(o *bridge.Options) {
+		o.Roots[0].Source = unreadable{o.Roots[0].Source.(*bridgetest.Source)}
+	}).Workspace, Options{})
+	fs.NewNodeFS(tr.root, nodeOptions())
+	n, _, err := tr.lookup(t.Context(), "F")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errno := n.(*Dir).Mknod(t.Context(), "Note.md", syscall.S_IFREG|0o644, 0, new(fuse.EntryOut)); errno != syscall.EACCES {
+		t.Errorf("mknod: %v", errno)
 	}
 }

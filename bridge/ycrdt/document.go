@@ -65,6 +65,10 @@ func (d *Doc) Size() int {
 // update by another writer with the same ID.
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
+// SetClientID sets the ID under which the document writes. Only one writer may ever use an ID, but it may set the ID
+// again after it has applied its own updates.
+func (d *Doc) SetClientID(id ClientID) { d.clientID.Store(uint64(id)) }
+
 func (d *Doc) freshClientID() ClientID {
 	for {
 		id := ClientID(rand.Uint32())

@@ -51,7 +51,7 @@ func ParseAddress(text string) (Address, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	s, ok := schemes[scheme]
 	if !ok {
-		return Address{}, fmt.Errorf("the scheme %q %w: ys, yss, ws, wss, hocuspocus+ws, hocuspocus+wss and relay+https are", scheme, ErrAddress)
+		return Address{}, fmt.Errorf("the text %w: its scheme must be ys, yss, ws, wss, hocuspocus+ws, hocuspocus+wss or relay+https", ErrAddress)
 	}
 	u, err := url.Parse(s.url + "://" + rest)
 	if err != nil || u.Hostname() == "" {

@@ -28,7 +28,7 @@ func TestParseAddress(t *testing.T) {
 			t.Errorf("ParseAddress(%q) = %v, token %q, %v, want %s", text, a, a.Token, err, want)
 		}
 	}
-	for _, text := range []string{"", "dir", "gopher://h", "ws://", "ys://", "ws://user:secret@h", "ys://h:99999", "ys://secret@h:0", "ys://secret@", "ys://secret:x@h", "ys://secret@h:x", "ys://sec%ret@h", "wss://secret@h:65536"} {
+	for _, text := range []string{"", "dir", "gopher://h", "ws://", "ys://", "ws://user:secret@h", "ys://h:99999", "ys://secret@h:0", "ys://secret@", "ys://secret:x@h", "ys://secret@h:x", "ys://sec%ret@h", "wss://secret@h:65536", "secret@h", "secret@ys://h"} {
 		if a, err := ParseAddress(text); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("ParseAddress(%q) = %v, %v", text, a, err)
 		}

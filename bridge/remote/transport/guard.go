@@ -12,6 +12,7 @@ import (
 type guard struct {
 	http.RoundTripper
 	secure bool        // the address has TLS, so every request must have it
+	frames bool        // the token is sent in frames, so it goes to the host to which the redirects lead
 	relay  atomic.Bool // the server is relay-server
 	served atomic.Bool // the server has answered a request with a status below 300
 }
@@ -38,12 +39,12 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const maxRedirects = 10
 
-// checkRedirect refuses to follow a redirect to another host if the request has a token, because the other host could
-// read the token in the Referer.
-func checkRedirect(next *http.Request, via []*http.Request) error {
+// checkRedirect refuses to follow a redirect to another host if that host could get the token: from the Referer if the
+// request has the token, and otherwise from frames.
+func (g *guard) checkRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
-	case next.URL.Host != first.URL.Host && (first.Header.Get("Authorization") != "" || first.URL.Query().Has("token")):
+	case next.URL.Host != first.URL.Host && (g.frames || first.Header.Get("Authorization") != "" || first.URL.Query().Has("token")):
 		return fmt.Errorf("%w: it redirects to %s", ErrUnsafeRedirect, next.URL.Host)
 	case len(via) > maxRedirects:
 		return errors.New("too many redirects")

@@ -68,6 +68,15 @@ func TestTokensKeepToTheAddress(t *testing.T) {
 	ctx := context.Background()
 	open := func(f *front) error { _, err := f.server(nil).Open(ctx, "note"); return err }
 	openWithKey := func(f *front) error { _, err := f.server(f.key).Open(ctx, "note"); return err }
+	fetch := func(f *front) error { _, err := f.server(nil).Fetch(ctx, "note"); return err }
+	hocuspocus := func(f *front) error {
+		a := f.address
+		a.Kind = Hocuspocus
+		s := New(a, "folder", nil, nil, 1).(*hocuspocus)
+		s.client.Transport.(*guard).RoundTripper = f.secure.Client().Transport
+		_, err := s.Open(ctx, "note")
+		return err
+	}
 	download := func(f *front) error {
 		return f.server(f.key).Download(ctx, "file", "00", "", func(io.Reader) error { return nil })
 	}
@@ -77,6 +86,16 @@ func TestTokensKeepToTheAddress(t *testing.T) {
 		return func(f *front, w http.ResponseWriter, r *http.Request) {
 			to := strings.NewReplacer("CLEAR", strings.TrimPrefix(f.clear.URL, "http"), "TOKEN", f.mint(token.Scope{Kind: token.Doc, ID: "note"}))
 			_, _ = io.WriteString(w, to.Replace(text))
+		}
+	}
+	// refuses is says, after the refusal of the server token for documents
+	refuses := func(text string) func(*front, http.ResponseWriter, *http.Request) {
+		return func(f *front, w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/as-update") {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			says(text)(f, w, r)
 		}
 	}
 	redirects := func(to string) func(*front, http.ResponseWriter, *http.Request) {
@@ -90,10 +109,12 @@ func TestTokensKeepToTheAddress(t *testing.T) {
 	}{
 		"document without TLS":     {says(`{"url":"wsCLEAR/d/note/ws","docId":"note","token":"TOKEN","authorization":"full"}`), open},
 		"document elsewhere":       {says(`{"url":"wss://other.example/d/note/ws","docId":"note","token":"TOKEN","authorization":"full"}`), open},
+		"base elsewhere":           {refuses(`{"url":"wss://127.0.0.1/d/note/ws","baseUrl":"https://other.example/d/note","docId":"note","token":"TOKEN","authorization":"full"}`), fetch},
 		"redirect of a request":    {redirects("httpCLEAR"), open},
 		"redirect elsewhere":       {redirects("https://other.example"), open},
 		"redirect of a socket":     {redirects("httpCLEAR"), openWithKey},
 		"redirect, wss":            {redirects("https://other.example"), openWithKey},
+		"redirect, token later":    {redirects("https://other.example"), hocuspocus},
 		"download without TLS":     {says(`{"downloadUrl":"httpCLEAR/f/file?token=TOKEN"}`), download},
 		"upload without TLS":       {says(`{"uploadUrl":"httpCLEAR/f/file?token=TOKEN"}`), upload},
 		"redirect of a download":   {redirects("httpCLEAR"), download},

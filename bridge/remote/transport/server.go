@@ -61,10 +61,13 @@ type Tokens interface {
 // New returns the server at an address. folder is the name of the folder's document. key mints tokens and may be nil.
 // tokens has the tokens for a Relay address. fetching is the number of concurrent fetches.
 func New(a Address, folder string, key *token.Key, tokens Tokens, fetching int) Server {
-	g := &guard{secure: a.URL.Scheme == "https" || a.URL.Scheme == "wss", RoundTripper: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: fetching, IdleConnTimeout: time.Minute,
-	}}
-	client := &http.Client{Transport: g, CheckRedirect: checkRedirect}
+	g := &guard{
+		secure: a.URL.Scheme == "https" || a.URL.Scheme == "wss", frames: a.Kind == Hocuspocus && a.Token != "",
+		RoundTripper: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: fetching, IdleConnTimeout: time.Minute,
+		},
+	}
+	client := &http.Client{Transport: g, CheckRedirect: g.checkRedirect}
 	switch a.Kind {
 	case YWebsocket:
 		return &yWebsocket{baseServer{a, client, maxRooms}}

@@ -259,12 +259,14 @@ func (t *ysweet) requestedToken(ctx context.Context, name string, p token.Permis
 	if err := t.post(ctx, body, &tok, "doc", name, "auth"); err != nil {
 		return tok, err
 	}
-	to, err := url.Parse(tok.URL)
-	switch {
-	case err != nil || to.Host == "":
-		return tok, fmt.Errorf("%w: the answer to a request for a token has no address", ErrProtocol)
-	case t.guard.secure && !strings.EqualFold(to.Hostname(), t.address.URL.Hostname()):
-		return tok, fmt.Errorf("%w: it names %s", ErrUnsafeRedirect, to.Host)
+	for _, text := range []string{tok.URL, cmp.Or(tok.BaseURL, tok.URL)} {
+		to, err := url.Parse(text)
+		switch {
+		case err != nil || to.Host == "":
+			return tok, fmt.Errorf("%w: the answer to a request for a token has no address", ErrProtocol)
+		case t.guard.secure && !strings.EqualFold(to.Hostname(), t.address.URL.Hostname()):
+			return tok, fmt.Errorf("%w: it names %s", ErrUnsafeRedirect, to.Host)
+		}
 	}
 	return tok, nil
 }

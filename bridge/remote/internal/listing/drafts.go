@@ -174,9 +174,12 @@ func (f *Drafts) removeDraft(rel string) error {
 // moveDraft handles a draft that cannot be added at its path, because an entry of another type is there or above it: it
 // moves the draft to a free name in the root and adds it to the folder.
 func (f *Drafts) moveDraft(rel string) error {
-	var to string
+	base, to := strings.TrimSuffix(rel, path.Ext(rel)), ""
+	if dir, err := f.listing.Find("create", Parent(rel)); err != nil || dir.Type != folderdoc.TypeFolder {
+		base = path.Base(base) // the draft's folder has become a file
+	}
 	for n := 2; ; n++ {
-		to = fmt.Sprintf("%s %d%s", path.Base(strings.TrimSuffix(rel, path.Ext(rel))), n, path.Ext(rel))
+		to = fmt.Sprintf("%s %d%s", base, n, path.Ext(rel))
 		if _, err := f.listing.Find("create", to); err != nil {
 			break
 		}

@@ -150,9 +150,12 @@ func (f *Drafts) returnName(d *replica.Document, draft folderdoc.Entry, other *r
 			if now, ok := shared.Get(winner.Path); !ok || now.ID != winner.ID || shared.Holds(draft.ID) {
 				return nil
 			}
+			if err := shared.Exchange(winner.Path, draft.ID, free); err != nil {
+				return err
+			}
 			gave = true
 			f.listing.unhide(d.ID(), winner.Path)
-			return errors.Join(shared.Exchange(winner.Path, draft.ID, free), f.removeDraft(draft.Path), f.listing.listed(shared, true))
+			return errors.Join(f.removeDraft(draft.Path), f.listing.listed(shared, true))
 		})
 	})
 	if gave && err == nil {

@@ -121,7 +121,7 @@ func (s *docState) load(store model.Store, id model.DocID, client ycrdt.ClientID
 	if err != nil {
 		return err
 	}
-	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: client})
+	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range h.Records {
 		if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
 			return err
@@ -133,6 +133,7 @@ func (s *docState) load(store model.Store, id model.DocID, client ycrdt.ClientID
 			return err
 		}
 	}
+	doc.SetClientID(client) // the updates may be client's own, so NewDoc's ClientID could be replaced
 	doc.OnUpdate(func(update []byte, _ any) { s.ownUpdates = append(s.ownUpdates, update) })
 	s.doc = doc
 	return nil
@@ -205,8 +206,8 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 				s.pruned = true
 			}
 			facts.Put(s.doc, rec)
+			d.set.cursors.setCursor(d.id, rec.Clock+rec.Len)
 		}
-		d.set.cursors.setCursor(d.id, rec.Clock+rec.Len)
 		if s.agent == "" && rec.Author != "" && d.Name != "" {
 			s.agent = "ai:" + rec.Author
 			folderdoc.Register(s.doc, s.agent, client)

@@ -93,12 +93,9 @@ func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
 // Add watches a file that has lost the name of the note at rel. The file had the content data when it had the stamp
 // last. The Watcher closes the file.
 func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
-	if len(data) > maxAncestor {
-		data = nil
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.files = append(w.files, &file{rel: rel, open: open, last: last, data: data, since: time.Now()})
+	w.files = append(w.files, &file{rel: rel, open: open, last: last, data: asAncestor(data), since: time.Now()})
 	if len(w.files) > w.max {
 		w.wake.Set()
 	}
@@ -107,6 +104,14 @@ func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte)
 		w.done = done
 		go w.run(done)
 	}
+}
+
+// asAncestor returns data, or nil if data has more than maxAncestor bytes.
+func asAncestor(data []byte) []byte {
+	if len(data) > maxAncestor {
+		return nil
+	}
+	return data
 }
 
 // End returns when no file is watched any more. It stops watching files without a writer soon, and other files
@@ -225,7 +230,7 @@ func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again boo
 		return errors.Is(err, vaultdir.ErrTorn)
 	}
 	w.mergeLate(f.rel, f.data, theirs)
-	f.last, f.data, f.since = stamp, theirs, now
+	f.last, f.data, f.since = stamp, asAncestor(theirs), now
 	return true
 }
 

@@ -104,6 +104,23 @@ func TestSaveLongAfter(t *testing.T) {
 	})
 }
 
+// The Watcher does not keep a large text that a program has saved.
+func TestLargeSaveLongAfter(t *testing.T) {
+	inBubble(t, "old\n", func(t *testing.T, w *world) {
+		f := w.open("N.md")
+		w.ok(w.replace("ours\n"))
+		w.ok(f.Truncate(maxAncestor + 1))
+		time.Sleep(time.Hour)
+		w.late.mu.Lock()
+		if files := w.late.files; len(files) != 1 || files[0].last.Size != maxAncestor+1 || files[0].data != nil {
+			t.Errorf("not one large file without data: %d", len(files))
+		}
+		w.late.mu.Unlock()
+		w.ok(f.Close())
+		w.close()
+	})
+}
+
 // A program was about to open the note when it was replaced, and comes to do so when a busy machine lets it run again.
 func TestOpenAfterReplace(t *testing.T) {
 	inBubble(t, "top\nmiddle\nend\n", func(t *testing.T, w *world) {
