@@ -19,8 +19,8 @@
 //
 // A [Workspace] consists of these parts, and embeds all except the last:
 //
-//   - package namespace creates, renames and removes, and holds the proposals about names.
-//     Its tree shows the nodes as if pending proposals were accepted.
+//   - package namespace creates, renames and removes nodes, and holds the proposals about
+//     names. Its tree shows the nodes as if pending proposals were accepted.
 //   - package review decides on suggestions and proposals, undoes decisions, and keeps
 //     the threads of comments.
 //   - package index follows both, and lists suggestions, links, properties and tags.
@@ -39,7 +39,7 @@
 // Records name characters by their CRDT IDs: the characters that a write adds, deletes or wraps (Record.Marks), and the
 // characters that a decision affects (Decision.Runs). The table of facts of a note is computed from its records, and
 // suggestions, views and decisions from the table. So text that a user types inside an agent's mark stays the user's,
-// and Undo makes the characters of a decision pending again, independent of the order in which decisions are undone.
+// and Undo makes the characters of a decision pending again, independently of the order in which decisions are undone.
 //
 // # Concurrency
 //

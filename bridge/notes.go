@@ -79,7 +79,8 @@ func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*index.NoteInfo
 	return index.NewNoteInfo(p, v), nil
 }
 
-// ReadDir lists a folder, or the roots of the workspace for "". It sorts by name, a folder as if its name ended in '/'.
+// ReadDir lists a folder, or the roots of the workspace for "". It sorts by name; a folder sorts as if its name ended
+// in '/'.
 func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]Info, error) {
 	return w.tree.List(p)
 }
@@ -128,7 +129,7 @@ func (w *Workspace) resolve(s string, follow bool) (model.Path, error) {
 func (w *Workspace) Follow(p model.Path) (model.Path, error) { return w.tree.Follow(p) }
 
 // SourcePath returns the path of p in the source. It differs from p while a rename of p, or of a folder around it, is
-// pending. The error is fs.ErrNotExist.
+// pending. If p does not exist, the error is fs.ErrNotExist.
 func (w *Workspace) SourcePath(p model.Path) (model.Path, error) {
 	n, err := w.tree.Find("stat", p)
 	if err != nil {

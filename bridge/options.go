@@ -93,7 +93,8 @@ type Options struct {
 	note.Options
 	Roots     []RootSource
 	Structure StructurePolicy
-	// Hide and Lock are globs of the paths that agents cannot reach, or cannot change; see Workspace.ForAgents.
+	// Hide and Lock are globs: agents cannot reach paths that match Hide, and cannot change paths that match Lock; see
+	// Workspace.ForAgents.
 	Hide, Lock []string
 }
 

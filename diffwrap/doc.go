@@ -49,8 +49,8 @@
 //     comments.
 //  9. Refusals: Put returns either a result or a *RefusedError that names the line and the literal.
 //
-// The laws are property tests (laws_test.go, comments_test.go). Put holds them by construction if a text has no literal
-// delimiters. It parses every result before it returns it (verify.go), and refuses a change that it cannot write.
+// The laws are property tests (laws_test.go, comments_test.go). If a text has no literal delimiters, they hold by
+// construction. Put parses every result before it returns it (verify.go), and refuses a change that it cannot write.
 //
 // # How Put works
 //
@@ -78,8 +78,8 @@
 // (marking.WriteOptions).
 //
 // The rules are rows of tables: LineMarkers, Constructs, Destinations and Joints (internal/markdown) for tokens,
-// CoalesceRules and MergeRules (internal/align) for words, Places and Lines (internal/placement) for placement. Each row
-// has an example, which rules_test.go checks. testdata/put has the cases of whole stages; docs/marks.md shows the
+// CoalesceRules and MergeRules (internal/align) for words, Places and Lines (internal/placement) for placement. Each
+// row has an example, which rules_test.go checks. testdata/put has the cases of whole stages; docs/marks.md shows the
 // results.
 //
 // Parsers disagree about a text with literal delimiters. In prose Put follows most of them: the leftmost opener counts,

@@ -62,8 +62,8 @@ func (k Known) From(at int) Known { return Known{marks: k.marks.From(at).Shift(-
 // MayBeMarks lists the offsets in raw where a mark or a deleted comment may open, at any position.
 func MayBeMarks(raw string) []int { return critic.Openers(raw) }
 
-// IsCertain reports whether the marks of raw certainly do not depend on which of them are known. It may return false
-// although they do not depend on that.
+// IsCertain reports whether raw certainly has the same marks for every Known. It may return false even if raw has the
+// same marks.
 func IsCertain(raw string) bool { return critic.IsCertain(raw) }
 
 // Literals finds, in a text without marks, the ranges where delimiters are literal: front matter, code, formulas, HTML

@@ -22,8 +22,8 @@ type Content struct {
 	Deleted, Added bool // whether the mark deletes or adds the text
 }
 
-// Layout splits a raw text into three lists, each in order: its marks, all its text, and its other syntax: comments,
-// delimiters of highlights, and attribution without a mark.
+// Layout splits a raw text into three lists, each in order: its marks, all its text, and its other syntax (comments,
+// delimiters of highlights, and attribution without a mark).
 func (k Known) Layout(raw string) (marks []Mark, text []Content, syntax []Span) {
 	doc := k.parse(raw)
 	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)

@@ -89,9 +89,9 @@ func WriteComment(d Dialect, author, text string, now time.Time) string {
 	return d.Comment(author, text, now)
 }
 
-// CommentFits reports whether the comment can be inserted at an offset of raw. Both texts without comments, and the
-// number of suggestions, must stay the same. The insertion must parse as one comment, and must not split a character,
-// link or similar token.
+// CommentFits reports whether the comment can be inserted at an offset of raw. The results of Texts, and the number of
+// suggestions, must stay the same. The insertion must parse as one comment, and must not split a character, link or
+// similar token.
 func (k Known) CommentFits(raw string, at int, comment string) bool {
 	if at < 0 || at > len(raw) || splits(raw, at) {
 		return false

@@ -136,7 +136,7 @@ func (a *attributes) wereSet() bool {
 	return a.times != nil
 }
 
-// setBefore reports whether no attribute was set since t.
+// setBefore reports whether no attribute has been set since t.
 func (a *attributes) setBefore(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

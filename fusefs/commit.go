@@ -110,8 +110,9 @@ type change struct {
 }
 
 // change returns the content of f's buffer as a write to doc at path. The program prog has computed this content from
-// the image from. If first is set, prog may have computed it from an earlier image that it was shown, unless it has only
-// appended to from. If prog has also read the note and rewritten the text from scratch, from is no possible base.
+// the image from. If first is set, prog may instead have started from an earlier image that the mount has shown to it,
+// unless the content only appends to from. If prog has also read the note and rewritten the text from scratch, from is
+// not a possible base.
 func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, first, rewritten bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}

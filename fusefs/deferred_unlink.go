@@ -49,7 +49,7 @@ const (
 	whyRenamed  = "renamed away"
 )
 
-// maxUnlinkGrace is the maximum grace period of notes that a busy program may still put back.
+// maxUnlinkGrace is the maximum total length of a grace period, however often it begins again.
 const maxUnlinkGrace = time.Minute
 
 // graceLeft returns the remaining grace period of du. The grace period begins again with each note that the same
@@ -58,7 +58,7 @@ func (tb *tableState) graceLeft(du *deferredUnlink) time.Duration {
 	return min(unlinkGrace-time.Since(tb.lastUnlink[du.proc.Identity]), maxUnlinkGrace-time.Since(du.since))
 }
 
-// cancelUnlink ends the deferred unlink at p and returns it, or nil if there is none.
+// cancelUnlink cancels the deferred unlink at p without applying it. It returns the unlink, or nil if there is none.
 func (tb *tableState) cancelUnlink(p model.Path) *deferredUnlink {
 	du := tb.deferred[p]
 	if du != nil {
@@ -205,7 +205,7 @@ func (t *tree) deferAt(tb *tableState, p model.Path, du *deferredUnlink) {
 	})
 }
 
-// applyUnlink removes or renames the deferred node in the workspace, or shows it again.
+// applyUnlink removes or renames the deferred node in the workspace. If that fails, the mount shows the node again.
 func (t *tree) applyUnlink(ctx context.Context, p model.Path, du *deferredUnlink) {
 	if t.deferredAt(p) != du {
 		return
@@ -261,8 +261,8 @@ func (t *tree) flushUnlinks(ctx context.Context, p model.Path) {
 	}
 }
 
-// flushBelow ends the grace period of all nodes below p. Applying the unlink of a folder includes the folder's
-// contents.
+// flushBelow applies all deferred unlinks below p. It skips the contents of a deferred folder, because applying the
+// folder's unlink includes them.
 func (t *tree) flushBelow(ctx context.Context, p model.Path) {
 	below := t.deferredIf(func(at model.Path, _ *deferredUnlink) bool { return at != p && p.Contains(at) })
 	maps.DeleteFunc(below, func(at model.Path, _ *deferredUnlink) bool {
@@ -278,7 +278,7 @@ func (t *tree) flushBelow(ctx context.Context, p model.Path) {
 	}
 }
 
-// dropDeferred permanently ends the deferred unlink at p, because another node gets that name.
+// dropDeferred removes the node whose unlink is deferred at p, because another node gets that name.
 func (t *tree) dropDeferred(ctx context.Context, p model.Path) {
 	t.update(func(tb *tableState) {
 		if du := tb.deferred[p]; du != nil {
@@ -324,9 +324,9 @@ func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
 	t.renameBack(ctx, at, p, du)
 }
 
-// restoreFolder is called before a folder is created at p. If a folder was removed at p a moment ago, or a folder with
-// the source path p at another path, restoreFolder shows that folder at p again and returns true. The unlinks of the
-// folder's contents stay deferred at p.
+// restoreFolder is called before a folder is created at p. It looks for a folder that was removed a moment ago, either
+// at p or at another path with p as its source path. If there is one, restoreFolder shows it at p again and returns
+// true. The unlinks of the folder's contents stay deferred at p.
 func (t *tree) restoreFolder(ctx context.Context, p model.Path) bool {
 	at, du := p, t.deferredAt(p)
 	if du == nil || du.doc != 0 {

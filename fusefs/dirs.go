@@ -158,7 +158,7 @@ func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 }
 
 // remove removes the folder at p, or defers the removal. It returns ErrNotEmpty unless the folder is empty except for
-// deferred nodes. The caller must hold the commits.
+// deferred nodes. The caller must have called holdCommits.
 func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	t := d.t
 	entries, err := t.ws.ReadDir(ctx, p)
@@ -233,7 +233,7 @@ func (h *dirHandle) load(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// Offsets of the names that every folder has, and of the first other name. Offset 0 is the start of the listing.
+// Offsets of "." and "..", which every folder has, and of the first other name. Offset 0 is the start of the listing.
 const (
 	selfOffset = 1 + iota
 	parentOffset

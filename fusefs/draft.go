@@ -181,8 +181,8 @@ func (d *draft) Sync() error {
 }
 
 // Close ends the use of the draft by one writer. The last Close commits the changes since the last flush, even if the
-// file was only created or truncated. It drops changes that could not be committed, because their program got the
-// error.
+// file was only created or truncated. It drops changes that could not be committed; the program that made them got
+// the error.
 func (d *draft) Close() error {
 	d.mu.Lock()
 	due := d.writers <= 1 && d.buf.FailedGen != d.buf.Gen
@@ -247,7 +247,7 @@ func (a *Attachment) commit(ctx context.Context, d *draft) error {
 	return a.commitHeld(ctx, d)
 }
 
-// commitHeld does the same as commit, for callers that hold a's commits.
+// commitHeld does the same as commit, for callers that have called holdCommits.
 func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	a.t.folders.RLock()
 	defer a.t.folders.RUnlock()

@@ -67,7 +67,7 @@ func (f *File) attachment() (h *attachmentHandle) {
 }
 
 // attr fills in the attributes for the kernel. They belong to the content that reads return from now on. If that
-// content is no longer the newest version, f is replaced when attr returns, unless a hold delays that.
+// content is no longer the newest version, f is replaced when attr returns, unless nameHold delays the replacement.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	err := f.pin(ctx)
 	if err != nil && !errors.Is(err, syscall.ESTALE) { // an image with size and time exists even after ESTALE

@@ -132,8 +132,8 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 		return o.Lookup(ctx, name, out) // another inode has the name now
 	}
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 && (err != nil || p.Base() != name) {
-		// The kernel is not notified of changes of other spellings of a name (NFC, NFD), so the kernel must not cache
-		// such a spelling for long.
+		// When a name changes, relayfs does not notify the kernel of the name's other spellings (NFC, NFD). So the kernel
+		// must not cache such a spelling for long.
 		out.SetEntryTimeout(1)
 	}
 	if err != nil {

@@ -308,7 +308,6 @@ func (n *nodeTable) trackReplaced(f *File) {
 	})
 }
 
-// forgetReplaced forgets a replaced inode.
 func (n *nodeTable) forgetReplaced(f *File) {
 	n.update(func(tb *tableState) {
 		p := f.path()

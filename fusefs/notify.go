@@ -35,8 +35,8 @@ type stale struct {
 }
 
 const (
-	// If the kernel does not have an inode, a LOOKUP for that inode may be in progress whose answer is older than the
-	// change. So the notification is repeated after renotifyDelay.
+	// If the kernel does not have an inode, a LOOKUP for that inode may be in progress, and its answer may be older
+	// than the change. So the notification is repeated after renotifyDelay.
 	renotifyDelay = 50 * time.Millisecond
 	renotifyTimes = 3
 )

@@ -9,7 +9,8 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// Options configure a mount. The zero value is for a mount on an empty directory that only its user can access.
+// Options configure a mount. With the zero value, the mountpoint must be empty, and only the user who
+// mounts it has access.
 type Options struct {
 	Author string // author of suggestions made through the mount
 	// SignAgents lets a recognised agent (package program) sign with its own name instead of Author.

@@ -27,7 +27,7 @@ type Handle struct {
 	recorded *model.Version // version last recorded as shown; guarded by the file's lock
 }
 
-// recordRead records that h's process was shown the note's text, unless that text is not saved.
+// recordRead records that h's process was shown the note's text, if that text is saved.
 func (f *fileState) recordRead(h *Handle) {
 	b := f.text.Buffer()
 	isSaved := f.text.State() == content.Loaded || b != nil && !b.Dirty()
@@ -47,9 +47,9 @@ const maxStoredPages = 128 << 10
 // reading is about to read it. That saves a READ, which is a sixth of the time of a first search through all notes. If
 // the kernel drops the pages later, it requests them as usual.
 //
-// No other handle has the note open, and no program has written it on this mount. So no request holds its pages, and
-// the kernel has only pages of the image. (The kernel would copy a shorter text over a longer one and keep the size.)
-// Errors of the call are ignored, because the call only saves time.
+// It does so only if no other handle has the note open and no program is writing it. Then no request holds its pages,
+// and the kernel has only pages of the image. (The kernel would copy a shorter text over a longer one and keep the
+// size.) Errors of the call are ignored, because the call only saves time.
 func (f *fileState) storePages() {
 	if f.pagesStored || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Loaded {
 		return
@@ -157,7 +157,7 @@ func (f *File) writable(ctx context.Context, started bool) syscall.Errno {
 }
 
 // Flush is called for each close(2) of a descriptor of the handle. If the handle wrote, Flush commits the file before
-// it returns, unless the file was only truncated. So close gets the error if that fails. A program may close a
+// it returns, unless the file was only truncated. If the commit fails, close gets the error. A program may close a
 // descriptor before the first write, for example a shell that redirects output, and again after later writes.
 func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	var wrote bool

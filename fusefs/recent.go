@@ -8,7 +8,7 @@ import (
 )
 
 // recentFiles keeps the texts of the files whose sizes were requested last. A program that requests the size of a file
-// is about to read the text with that size, and may not request the size again first. Each file in the list has one
+// is about to read the text with that size, often without requesting the size again. Each file in the list has one
 // pin. The total size of the texts is bounded, unless one text alone is larger.
 type recentFiles struct {
 	bound int64

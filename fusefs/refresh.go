@@ -25,9 +25,9 @@ import (
 // workspace decides which texts stay in memory. If the note has another text when it is requested again, the inode is
 // replaced. A note that was looked up a moment ago stays loaded (tree.recent), because a program is about to open it.
 
-// refresh gets the newest version from the workspace and loads the text of f. It leaves a file unchanged that has a
-// buffer, that the workspace does not have, or that was removed or replaced and still has its text. It returns ESTALE
-// if the text that f showed is no longer available.
+// refresh gets the newest version from the workspace and loads the text of f. It does not change a file that
+// has a buffer, that the workspace does not have, or that was removed or replaced and still has its text. It
+// returns ESTALE if the text that f showed is no longer available.
 func (f *File) refresh(ctx context.Context) error {
 	var rests, ask bool
 	f.update(func(s *fileState) {
@@ -70,9 +70,9 @@ func (f *fileState) load(v *model.Version, p model.Path) error {
 	return nil
 }
 
-// published applies an event of the note. mine is set if a program on this mount has caused it. The name shows a decision
-// or a write that a caller has requested elsewhere at once, even during a hold, and also a write by the session for which
-// the name is held.
+// published applies an event of the note. mine is set if a program on this mount has caused it. Even during a
+// hold, the name immediately shows a decision or a write that a caller has requested elsewhere, and a write by the
+// session for which the name is held.
 func (f *File) published(ev model.Event, mine bool) {
 	f.update(func(s *fileState) {
 		s.text.SetLatest(ev.Version)
@@ -179,8 +179,8 @@ func (f *fileState) showLatest() {
 	f.replaceInode(evReplace)
 }
 
-// replaceInode applies e. If e makes f a replaced inode, it puts a new inode at f's name, for another version than the
-// one that f shows. If f may be open, f continues to receive the events of its note.
+// replaceInode applies e. If e makes f a replaced inode, it puts a new inode at f's name, which shows a newer
+// version than f does. If f may be open, f continues to receive the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
 	f.replaceBy(e, f.text.Next(), nameHold{free: f.nameHold.free})
 }

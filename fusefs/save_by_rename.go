@@ -150,8 +150,8 @@ func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 	return 0
 }
 
-// promoteToAttachment turns a scratch file into an attachment of the workspace, because a download ends with such a
-// rename. The kernel must look up the name again.
+// promoteToAttachment handles a rename that turns a scratch file into an attachment of the workspace, such as the
+// rename at the end of a download. The kernel must look up the name again.
 func (m *move) promoteToAttachment(ctx context.Context, f *File) syscall.Errno {
 	if errno := m.creatable(ctx, m.newPath); errno != 0 {
 		return errno
@@ -363,8 +363,8 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 // The new content is durable in the replaced note before the temporary note is removed. If relayfs crashes in between,
 // or another writer changes the temporary note, both notes remain.
 
-// replaceWithNew handles a rename of an untouched note over another note. done reports whether the rename was such a
-// rename.
+// replaceWithNew handles a rename of an untouched note over another note. done is false if the rename was a
+// different one.
 func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
 		return 0, false

@@ -86,13 +86,13 @@ func (f *fileState) isUsedByOthers(h *Handle) bool {
 	return b != nil && b.Dirty() && b.Writer.Run != h.by.Run
 }
 
-// isHeldForOthers reports whether the name shows what another session has saved, and not the newest text.
+// isHeldForOthers reports whether the name still shows another session's saved text instead of the newest text.
 func (f *fileState) isHeldForOthers(h *Handle) bool {
 	return !f.nameHold.until.IsZero() && f.text.IsStale() && f.nameHold.session != h.by.Session()
 }
 
-// giveWay puts a new inode with the last saved text at f's name if f is used or held for other runs than h's. It reports
-// whether it did. A note that the workspace does not have yet is stored first.
+// giveWay puts a new inode with the last saved text at f's name if a run other than h's uses f, or if the name is
+// held for another session. It reports whether it did. A note that the workspace does not have yet is stored first.
 func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
 	var unstored bool
 	f.update(func(s *fileState) { unstored = s.life == stateUnstored && s.isUsedByOthers(h) })
@@ -112,7 +112,7 @@ func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
 	return gave
 }
 
-// noteStale records that an open of f fails with errno, if the kernel repeats it.
+// noteStale records that an open of f fails, if errno is ESTALE: the kernel then repeats the open. It returns errno.
 func (f *File) noteStale(ctx context.Context, errno syscall.Errno) syscall.Errno {
 	if caller, ok := fuse.FromContext(ctx); ok && errno == syscall.ESTALE {
 		f.t.stale.Store(caller.Pid, f.path())

@@ -80,8 +80,8 @@ func (t *tree) entryChanged(p model.Path) {
 	}
 }
 
-// refusal returns the errno of a write to the node of info or, for a folder, of a creation in it, or 0 if info allows
-// that. For an offline root it is the errno that the write itself would get.
+// refusal returns the errno that a write to the node of info would get, or for a folder, a creation in the folder. It
+// returns 0 if info allows the operation. For an offline root it is the errno that the write itself would get.
 func (t *tree) refusal(ctx context.Context, op string, p model.Path, info bridge.Info) syscall.Errno {
 	switch {
 	case info.Offline:

@@ -93,7 +93,7 @@ func (k *watchNotifier) take() string {
 }
 
 // run wakes watchers until ctx or the process ends. It starts the process at once, not at the first change, because a
-// starting process holds for a moment all files that this process has open, including the lock of the vault.
+// starting process briefly holds all files that this process has open, including the lock of the vault.
 func (k *watchNotifier) run(ctx context.Context) {
 	if len(k.command) == 0 {
 		return

@@ -16,7 +16,7 @@ type Checkpoint struct {
 	t       testing.TB
 }
 
-// NewCheckpoint returns a file with content, which is the Content from a stopped machine, or nil for a new store.
+// NewCheckpoint returns a checkpoint file. content is the Content of a stopped machine, or nil for a new store.
 func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	t.Helper()
 	c := &Checkpoint{filepath.Join(Scratch(t), "store.db"), bytes.Clone(content), t}
@@ -26,7 +26,8 @@ func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	return c
 }
 
-// Scratch returns a new folder in memory, where a sync takes no time, if the system has one.
+// Scratch returns a new temporary folder. The folder is in memory, where a sync takes no time, if the system has
+// /dev/shm.
 func Scratch(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "relayfs-")

@@ -21,6 +21,6 @@
 // A step whose sync fails returns the error and leaves the state before or after that step. After a failed sync and a
 // kill the test makes no power cut, because no later process can detect the failure.
 //
-// It is a separate package because it would take too long with the race detector, with which the tests of bridge, its
-// vault and its store run.
+// The tests of bridge, its vault and its store run with the race detector. crashtest is a separate package, because
+// with the race detector it would take too long.
 package crashtest

@@ -2,7 +2,7 @@
 // undos and restarts on one note, and check the workspace after each step:
 //
 //   - TestDecisionsFollowTheModel (model_test.go) compares each character and each listed suggestion with a model. Its
-//     comment states the law of decisions and undos.
+//     comment states the rules of decisions and undos.
 //   - TestMixesLoseAndDoubleNoWord (mix_test.go) makes wilder edits and has no model. It checks that no word is lost or
 //     doubled, and that a process that starts now shows the same state as the running process.
 //

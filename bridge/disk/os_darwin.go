@@ -53,7 +53,7 @@ func unsupported(err error) error {
 // OrdersNames returns false: APFS does not guarantee that changes of names become durable in order.
 func (d *dir) OrdersNames() bool { return false }
 
-// Sync also empties the disk's cache, which fsync(2) does not do on macOS.
+// Sync also flushes the disk's cache, which fsync(2) does not do on macOS.
 func (f *file) Sync() error {
 	return f.with(func(fd int) error {
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_FULLFSYNC, 0)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadBelow walks with openat2, which is one system call at any depth.
+// ReadBelow resolves the path with openat2, in one system call at any depth.
 func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
 	dir, err := openFD(unix.AT_FDCWD, root, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {

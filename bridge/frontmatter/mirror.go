@@ -15,7 +15,7 @@ import (
 // updates the values that earlier changes left different, and it ignores all other changes of the text.
 //
 // set has the missing and different values, in the order of the text, and drop the other keys. Both are nil if the
-// mirror is empty, which means that it is not in use, and if the front matter does not change or cannot be parsed.
+// mirror is empty (not in use), or if the front matter does not change or cannot be parsed.
 func Mirror(before, after string, mirror map[string]any) (set Properties, drop []string) {
 	_, old, _ := Split(before)
 	_, current, _ := Split(after)
@@ -40,9 +40,9 @@ func Mirror(before, after string, mirror map[string]any) (set Properties, drop [
 	return set, drop
 }
 
-// Mirrored returns text with values from the mirror. It replaces the values of those properties in keys that text and
-// mirror have with different values. It also returns the new values. It skips values that it cannot read. If the result
-// cannot be written, it changes nothing.
+// Mirrored returns text with values from the mirror: if a property in keys has one value in text and another in the
+// mirror, it gets the mirror's value. differ has the new values. Mirrored skips values that it cannot read. If the
+// result cannot be written, it changes nothing.
 func Mirrored(text string, mirror map[string]any, keys []string) (repaired string, differ Properties) {
 	properties, err := Parse(text)
 	if err != nil {

@@ -11,8 +11,8 @@ const (
 )
 
 // Comments returns the comments in the front matter of a note, from '#' to the end of the line. It omits each '#'
-// inside a value. If the front matter is invalid or very long, and after the first maxCommented candidates, a '#' after
-// a blank or at the start of a line always begins a comment.
+// inside a value. But it takes every '#' after a blank or at the start of a line for a comment in invalid or very long
+// front matter, and after the first maxCommented candidates.
 func Comments(text string) (list []Range) {
 	src, body, has := Split(text)
 	if !has || !strings.Contains(src, "#") {

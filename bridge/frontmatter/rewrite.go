@@ -15,8 +15,8 @@ import (
 var ErrEntangled = errors.New("front matter cannot be changed there without changing other properties")
 
 // Rewrite returns text with the wanted properties. Unchanged properties keep their bytes and order; new properties
-// follow them. Rewrite adds front matter if needed. It removes the front matter with the last property unless it has
-// comments. Errors: *SyntaxError, ErrEntangled.
+// follow them. Rewrite adds front matter if needed. If no property is left, it removes the front matter unless there
+// are comments. Errors: *SyntaxError, ErrEntangled.
 func Rewrite(text string, want Properties) (string, error) {
 	have, err := Parse(text)
 	if err != nil {

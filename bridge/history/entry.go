@@ -26,7 +26,7 @@ type Entry struct {
 	Number uint64    `json:"entry,omitempty"`
 	Time   time.Time `json:"time"`
 	Kind   Kind      `json:"kind"`
-	// Author is "" for a user whose name is unknown, because the user saved the file.
+	// Author is "" if a user saved the file, because the name of that user is unknown.
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
 	// DetectedLate is set for changes made while relayfs did not follow the note. Time is then the time of their

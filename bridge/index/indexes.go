@@ -189,7 +189,7 @@ func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
 }
 
-// FormerNames returns the names that pending renames will take away, see namespace.FormerNames.
+// FormerNames returns an index of the old paths of nodes with pending renames; see namespace.FormerNames.
 func (x *Indexes) FormerNames() *links.Index { return namespace.FormerNames(x.tree) }
 
 func (x *Indexes) reached(list []string) []model.Path {

@@ -55,7 +55,8 @@ func (x *values[T]) rename(oldPath, newPath model.Path) {
 	maps.Copy(x.byPath, moved)
 }
 
-// below returns the values for which keep returns true, of the notes at a path or below it, sorted by path.
+// below returns the values of the notes at a path or below it, sorted by path. It omits values for which keep returns
+// false.
 func (x *values[T]) below(under model.Path, keep func(T) bool) (list []T) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

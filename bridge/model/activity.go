@@ -91,8 +91,8 @@ func (a *Bus) Last() uint64 {
 }
 
 // Since returns the changes after a number, and the number of the newest change. whole is false if the log does not
-// have all of these changes, because some were dropped or the number is from another process. Since then returns all
-// changes in the log.
+// have all of these changes, because some were dropped or the number is from another process. In that case Since
+// returns all changes in the log.
 func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

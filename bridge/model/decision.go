@@ -44,7 +44,7 @@ type Decision struct {
 	Remaps     []IDRemap    `json:"revived,omitempty"`
 	Unrestored []Unrestored `json:"away,omitempty"`
 	// Again has the characters that an undo made pending again, with their roles in the undone decision. Plain has the
-	// characters of Again that were in no mark before the undo, so that no other suggestion is pending there.
+	// characters of Again that were in no mark before the undo: no other suggestion is pending there.
 	Again []DecidedRun `json:"again,omitempty"`
 	Plain []IDRange    `json:"plain,omitempty"`
 	// ByHand are the delimiters of users' marks that an undo inserted again.

@@ -13,8 +13,8 @@ const ContentsName = "contents"
 // Documents is a Source whose notes are live documents, which peers may change at any time. It stores everything that
 // it receives, and everything that Change writes, in the root's Store. It reports EventChanged for changes by peers.
 type Documents interface {
-	// Document returns the note's document. If the document was never fetched, Document waits a limited time if
-	// MayBlock allows it, and then returns ErrNotFetched.
+	// Document returns the note's document. If the document was never fetched and MayBlock allows it, Document first
+	// waits a limited time for it. It returns ErrNotFetched if there is still no document.
 	Document(ctx context.Context, rel string) (Document, error)
 
 	// NewDocument creates a note and missing parent folders. fn fills its empty document, which NewDocument stores like

@@ -95,7 +95,8 @@ type Structure interface {
 	// Remove removes a file or an empty folder, recoverably if the source supports that (a vault's .trash). It returns
 	// ErrNotEmpty for a folder with any contents, including files that Scan does not report.
 	Remove(ctx context.Context, rel string) error
-	// Hidden returns the names at rel, or directly below it if it is a folder, that Scan does not report.
+	// Hidden returns the names that Scan does not report: rel itself, or the names directly below rel if it is a
+	// folder.
 	Hidden(ctx context.Context, rel string) ([]string, error)
 }
 

@@ -45,8 +45,8 @@ func NewProblems(log *slog.Logger, explain func(error) string) *Problems {
 	return &Problems{log: log, explain: explain, open: make(map[string]problem)}
 }
 
-// MuteLog lowers the level of log lines to DEBUG until UnmuteLog. It is for a start that may fail with an error about
-// the same problem.
+// MuteLog lowers the level of log lines to DEBUG until UnmuteLog. Use it during a start that returns an error about the
+// same problem if it fails.
 func (l *Problems) MuteLog() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

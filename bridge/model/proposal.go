@@ -21,8 +21,8 @@ const (
 	// its link rewrites are rejected.
 	RenameEnded ProposalKind = "ended"
 	// DecisionStarted is a decision on several proposals, or an undo of several journal entries. It is not a proposal,
-	// but the Store keeps it until all of them are decided or undone. Decision is its decision. It lists the IDs of its
-	// items, except for an undo of a whole batch. Stale is set if it accepts stale proposals.
+	// but the Store keeps it until all of them are decided or undone. The field Decision has the IDs of the items,
+	// except for an undo of a whole batch. The field Stale is set if the decision also accepts stale proposals.
 	DecisionStarted ProposalKind = "decision"
 )
 
@@ -79,9 +79,11 @@ type ProposalRecord struct {
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
 	// Linking is set if the rename may have broken links that are not yet rewritten.
 	Linking bool `json:"linking,omitempty"`
-	// Decision is the decision that turned a proposal into this RenameDone, or that of a DecisionStarted.
+	// Decision is the decision that turned a proposal into this RenameDone. For a DecisionStarted it is the decision in
+	// progress.
 	Decision *Decision `json:"decision,omitempty"`
-	// LostRel is the path that a RenameDone took from the node, as it was before the decisions of the same batch.
+	// LostRel is the path that the node lost by a RenameDone, as it was before all decisions of the same batch. ""
+	// means From().
 	LostRel string `json:"lostRel,omitempty"`
 	// PendingDecision is set while the source is being changed. After a crash the next process determines whether the
 	// change was made.

@@ -31,7 +31,7 @@ type Record struct {
 	Client uint64 `json:"client,omitempty"`
 	Clock  uint64 `json:"clock,omitempty"`
 	Len    uint64 `json:"len,omitempty"`
-	// Direct is set if the text was written verbatim, so that relayfs made none of its marks.
+	// Direct is set if the text was written verbatim: relayfs made none of its marks.
 	Direct bool `json:"direct,omitempty"`
 	// Created is set for the change by which an agent created the note.
 	Created bool `json:"created,omitempty"`
@@ -224,8 +224,8 @@ func (h History) EndsWith(raw string) bool {
 	return h.FileIsCurrent(SumOf(raw))
 }
 
-// All reports whether ok returns true for every change of the note. It returns false if a record is missing, because
-// the record was compacted and its author is unknown.
+// All reports whether ok returns true for every change of the note. It returns false if a record was compacted, because
+// the author of its change is unknown.
 func (h History) All(ok func(*Record) bool) bool {
 	for i := range h.Records {
 		if r := &h.Records[i]; r.Seq != uint64(i+1) || !ok(r) {

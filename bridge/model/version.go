@@ -49,7 +49,7 @@ func (v *Version) Text() string {
 }
 
 // Decoded returns Text for readers of words: a note in another encoding is converted to UTF-8. encoding is the name of
-// that encoding, or "" if text is Text.
+// that encoding, or "" if no conversion was needed.
 func (v *Version) Decoded() (text, encoding string) {
 	if v.readOnly {
 		if text, encoding, ok := Decode(v.Text()); ok {

@@ -115,8 +115,8 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	return nil
 }
 
-// decidedRename returns the record that the store keeps of a decided rename until its links are rewritten. lost is its
-// LostRel, "" for the path of the record.
+// decidedRename returns the record that the store keeps of a decided rename until its links are rewritten. lost is the
+// LostRel of that record.
 func decidedRename(rec model.ProposalRecord, owes []model.PendingRelink, d model.Decision, lost string) model.ProposalRecord {
 	d.Follows = rec.ID
 	rec.ID += "-done" // an undo makes the proposal pending again under its own ID

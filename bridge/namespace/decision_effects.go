@@ -158,7 +158,7 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 		stamp.ModTime = time.Now().UnixNano()
 	}
 	seq, sum := h.Records[len(h.Records)-1].Seq, model.SumOf(left)
-	// This stamp identifies the file even if it is blank.
+	// The stamp that RecordSave stores identifies the file even if the text is blank.
 	e, err := l.RestoreFile(ctx, rel, stamp, []byte(left), func(post model.Stamp) error {
 		if err := l.Store.RecordSave(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
 			return err

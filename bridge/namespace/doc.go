@@ -22,7 +22,6 @@
 // A Root's lock admits one change of its names at a time, by users or by proposals and decisions. It is held across
 // disk access. [Root.Lock] returns a [Locked], whose methods require the lock. [Locked.Unlock] stores the effects of
 // the changes on proposals, releases the lock, and publishes the events of the changes. [Root.Start] and
-// [Root.SourceChanged] bring a root up to date with its source: at the start, also after a crash, and whenever the
-// source reports a change. At
-// the start, documents follow their files, and proposals follow their documents.
+// [Root.SourceChanged] bring a root up to date with its source: at the start (also after a crash) and whenever the
+// source reports a change. At the start, documents follow their files, and proposals follow their documents.
 package namespace

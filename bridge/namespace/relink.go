@@ -21,12 +21,13 @@ import (
 // the new name would redirect. The Store keeps the old targets with the rename until the links are rewritten, so that
 // the next process can continue after a crash.
 //
-// A proposed rename suggests to rewrite the links in plain text. These suggestions are the rename's, and so are later
-// changes of them. Links in front matter, which takes no suggestions, and in the pending text of others wait. If the
-// rename is accepted, relayfs rewrites them in place, and also the links with the old name that were written since and
-// lead nowhere. If it is rejected, relayfs restores the old name in text that agents wrote with the new name: in their
-// pending text, and in text that a user accepted while the rename was pending. It changes no other text then, because
-// the names in the source stay as they are. The journal has all this with the decision, for undo.
+// A proposed rename adds suggestions that rewrite the links in plain text. These suggestions, and later changes of
+// them, belong to the rename. Links in front matter, which takes no suggestions, and in the pending text of others
+// wait. If the rename is accepted, relayfs rewrites these links in place. It also rewrites links with the old name that
+// were written since and lead nowhere. If it is rejected, relayfs restores the old name in text that agents wrote with
+// the new name: in their pending text, and in text that a user accepted while the rename was pending. It changes no
+// other text then, because the names in the source stay as they are. The journal has all this with the decision, for
+// undo.
 
 // affectedLinks returns the links that a rename of x from old to new affects.
 func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Index, old, new model.Path, x *tree.Node) (owes []model.PendingRelink) {
@@ -115,8 +116,8 @@ type relink struct {
 	current  model.ProposalRecord
 	node     *tree.Node     // the renamed node
 	proposal *tree.Proposal // nil if the rename had no proposal or was decided
-	// lost has the paths that the decision took from the renamed files, and pending those that pending renames will
-	// take. present has the present paths by lost path. All are nil without a decision.
+	// lost has the old paths of the decided rename, and pending the old paths of pending renames (FormerNames). present
+	// maps each path in lost to the present path. All are nil without a decision.
 	lost, pending *links.Index
 	present       map[string]string
 }
@@ -180,8 +181,8 @@ func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRec
 	return res
 }
 
-// finishProposed suggests to rewrite the links that a proposed rename breaks. Links in front matter and in pending text
-// usually wait until the rename is accepted.
+// finishProposed adds suggestions that rewrite the links that a proposed rename breaks. Links in front matter and in
+// pending text usually wait until the rename is accepted.
 func (n *service) finishProposed(ctx context.Context, f *Root, p *tree.Proposal) ChangeResult {
 	r := &relink{service: n, root: f, current: p.Record(), node: p.Node, proposal: p}
 	res, left := r.all(ctx)
@@ -328,8 +329,9 @@ const (
 	waits
 )
 
-// treat returns the treatment of a link. A link stays unchanged if a user wants to keep it, if it is in one of the
-// rename's own suggestions, on which the same decision decides, or if it is in plain text and the rename was rejected. After a rejection, so does a link in text that no agent wrote.
+// treat returns the treatment of a link. A link stays unchanged if a user wants to keep it, or if it is in one of the
+// rename's own suggestions, on which the same decision decides. After a rejection, a link also stays unchanged unless
+// it is in pending text or in text that a user accepted while the rename was pending.
 func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
 	case p.Kept, d != nil && p.Own:
@@ -357,7 +359,8 @@ type linkEdits struct {
 	waiting map[string]model.LinkTarget
 }
 
-// edits finds the edits in a note. It is at p, or at original if all pending changes are rejected.
+// edits finds the edits in a note. p is the path of the note, and original its path if all pending changes are
+// rejected.
 func (r *relink) edits(l *note.Locked, current *model.Version, p, original model.Path, oldTargets map[string]model.LinkTarget) (linkEdits, error) {
 	out := linkEdits{waiting: make(map[string]model.LinkTarget)}
 	type view struct {

@@ -58,7 +58,8 @@ func (l *Locked) QueueEvents(events ...model.Event) {
 }
 
 // Unlock stores the effects of the change on proposals, releases the lock, and publishes the events of QueueEvents. A
-// rename that waits for a name usually gets it here, because the change itself may have planned to use that name.
+// blocked rename whose name is free now usually gets it here and not earlier, because the change itself may need that
+// name.
 func (l *Locked) Unlock() {
 	l.PersistChanges()
 	queued := l.queuedEvents
@@ -85,7 +86,7 @@ func (l *Locked) DropRename(id string) error {
 	return l.Store.Propose(model.ProposalChange{Removed: []string{id}})
 }
 
-// TakeCompleted returns those completed and ended renames selected by which whose links are not yet rewritten. It returns
+// TakeCompleted returns the completed and ended renames that still have links to rewrite, filtered by which. It returns
 // each rename to one caller only.
 func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
 	f.mu.Lock()

@@ -26,7 +26,7 @@ type document struct {
 	table        *attribution.Table // attribution from the store's records up to storedSeq; nil if not loaded
 	live         model.Document     // used instead of doc where the document is authoritative; see live.go
 	cachedLayout cachedLayout
-	// shared has the entries that other machines wrote in live.
+	// shared has the entries that other machines wrote to the live document.
 	shared facts.Facts
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // While relayfs follows a note, each change of its file counts as a save, and a removal ends the document (Path.Ended).
-// If a file that relayfs follows as another note is moved over the file, IsTempOf decides.
+// If the file of another note is moved over it, IsTempOf decides whether that was a save too.
 //
 // While relayfs was stopped, any file may have come to a note's path: notes were deleted, created, moved, or exchanged
 // their names. So the file decides, not its name. At the start each document follows its last known file by inode and
@@ -116,12 +116,13 @@ func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 // maxLost is the maximum number of documents without a file that findMovedDocument compares with one note.
 const maxLost = 64
 
-// maxAlike is the maximum number of documents, as Store.DocsOf lists them for one file, that findMovedDocument compares
-// with a note that has no marks and whose path has no document. Many notes may start from one template.
+// maxAlike is the maximum number of documents from Store.DocsOf that findMovedDocument compares with a note, if the
+// note has no marks and its path has no document. Many notes may start from one template.
 const maxAlike = 8
 
 // findMovedDocument looks for the document of the note's file. here is the document that the path has, or "", and like
-// compares the file with it. findMovedDocument moves the found document to the path, and ends here if it is another one.
+// compares the file with it. findMovedDocument moves the document that it finds to the path, and ends any other
+// document there.
 func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model.DocID, like likeness, raw string) error {
 	n.set.claimMu.Lock()
 	defer n.set.claimMu.Unlock()
@@ -216,9 +217,9 @@ func holdsMostOf(h model.History, raw string) bool {
 	return 4*shared >= 3*max(n, m)
 }
 
-// isDocumentOf reports whether a document that is stored for another path belongs to the file. A document whose own file
-// still exists belongs to that file only. A file at that path with much of its text is its own, unless this file is
-// known by inode, or that file has the text of another document.
+// isDocumentOf reports whether the document d, which is stored for another path, belongs to the file of n. It does not
+// if the file at d.Path is still the document's own file. A file at d.Path that only has much of the text also counts
+// as its own, unless relayfs knows the file of n by inode, or the file at d.Path has the text of another document.
 func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string) (bool, error) {
 	original, ended := d.Path.EndedAt()
 	if original == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {

@@ -96,8 +96,8 @@ type cache struct {
 }
 
 const (
-	// If no note was used for idleAfter, trimIdle evicts notes until idleBytes remain, so that one search through a
-	// vault does not hold its memory forever.
+	// If no note was used for idleAfter, trimIdle evicts notes until idleBytes remain. Otherwise the notes that one
+	// search has loaded would stay in memory.
 	idleAfter = time.Minute
 	idleBytes = 16 << 20
 	// loadedBytes is the approximate size of a loaded note without its text.

@@ -231,7 +231,7 @@ func (n *Locked) Plan(current *model.Version, text string, author model.Author) 
 	return n.set.plan(&n.document, current, text, author, false)
 }
 
-// PlanApart is Plan, but the suggestions join no others, not even those of the author.
+// PlanApart is Plan, but it does not merge the new suggestions with existing ones, not even with the author's own.
 func (n *Locked) PlanApart(current *model.Version, text string, author model.Author) (planner.Plan, error) {
 	return n.set.plan(&n.document, current, text, author, true)
 }

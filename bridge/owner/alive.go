@@ -22,7 +22,7 @@ const CheckPath = "/kept/check"
 const InfoPath = "/info"
 
 const (
-	// lookEvery is the interval between two checks whether the owner runs.
+	// lookEvery is the interval at which the client checks whether the owner runs.
 	lookEvery = 2 * time.Second
 	// stoppedAfter is the time for which a process must be stopped before the client gives up.
 	stoppedAfter = time.Second

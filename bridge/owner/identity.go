@@ -100,7 +100,8 @@ func states(base string) map[string]identity {
 }
 
 // StateOf returns the state folder of the vault in dir. This is own, the folder that is named after the path, if own
-// exists. Otherwise it may be the folder of the same directory under another path, for example before a rename.
+// exists. Otherwise it may be a folder that is named after another path of the same directory, for example the path
+// before a rename.
 func StateOf(own, dir string) string {
 	if _, err := os.Stat(own); err == nil {
 		return own
@@ -152,8 +153,8 @@ func (o *Owner) settle(c LockRequest) error {
 
 const mostGone = 3
 
-// followMoved moves the state of the vault here from its old path. If there is no such state, it adds notices about
-// states whose vaults no longer exist. It omits aside, the state that was just set aside.
+// followMoved renames the state folder of the vault's old path to c.State. If there is no such folder, it adds notices
+// about states whose vaults no longer exist. It omits aside, the state that was just set aside.
 func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	var deleted []string
 	all := states(filepath.Dir(c.State))

@@ -41,8 +41,8 @@ func Listen() (net.Listener, string, error) {
 	return l, path, nil
 }
 
-// All returns the running owners of this user with any state folder. For an owner that does not respond, the Info has
-// only the process ID and the socket.
+// All returns all running owners of this user, whatever their state folders are. For an owner that does not respond,
+// the Info has only the process ID and the socket.
 func All(ctx context.Context) []Info {
 	dir, err := socketDir()
 	if err != nil {
@@ -248,7 +248,7 @@ func (c *Client) unanswered(err error) error {
 	}
 	ended := false
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
-		// An ending process closes its connections, some of them before the socket.
+		// A process that exits may close this connection before its listening socket.
 		for start := time.Now(); !ended && time.Since(start) < exitTimeout; time.Sleep(exitTimeout / 20) {
 			ended = !IsReachable(c.Info())
 		}

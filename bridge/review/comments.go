@@ -108,8 +108,8 @@ func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line i
 	return off, 1 + strings.Count(view, "\n"), nil
 }
 
-// outOfMarks returns the offset itself if it is in no mark and not between two adjacent marks. Otherwise it returns the
-// end of the mark and of the marks directly after that mark.
+// outOfMarks returns the end of the run of adjacent marks around off. If off is in no mark and not between two adjacent
+// marks, it returns off.
 func outOfMarks(marks []diffwrap.Mark, off int) int {
 	for _, m := range marks {
 		if m.Start < off && off < m.End || m.Start == off && off > 0 && slices.ContainsFunc(marks, func(b diffwrap.Mark) bool { return b.End == off }) {

@@ -319,8 +319,8 @@ func (r *Review) resumeDecision(ctx context.Context, rec model.ProposalRecord) e
 	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
 }
 
-// decideProposals decides on proposals, root by root, and on their link rewrites and those of the proposals that were
-// decided before.
+// decideProposals decides on the chosen proposals, root by root. Then it decides on the link rewrites of these
+// proposals and of the proposals that are already in decided.
 func (r *Review) decideProposals(
 	ctx context.Context, chosen map[*namespace.Root][]*namespace.Proposal, decided map[string]bool, d model.Decision, author model.Author, stale bool, out *Outcome,
 ) {

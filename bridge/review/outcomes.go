@@ -57,8 +57,8 @@ type markKey struct {
 
 func keyOf(s diffwrap.Suggestion) markKey { return markKey{s.Kind, s.Old, s.New} }
 
-// removedMarks returns the marks that are not in left. If marks has more equal marks than left, removedMarks returns
-// the last of these, as many as left lacks.
+// removedMarks returns the marks that are not in left. If marks has n more copies of a mark than left, removedMarks
+// returns the last n copies.
 func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	have := make(map[markKey]int, len(left))
 	for _, s := range left {

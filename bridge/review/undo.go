@@ -35,7 +35,8 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 		return Outcome{}, err
 	}
 	defer r.config.Events.EndOp()
-	// Suggestions reads every note. So it adds interrupted decisions to the journal, and finds documents by their texts.
+	// Suggestions is called for its side effects: it reads every note, which adds interrupted decisions to the journal
+	// and finds documents by their texts.
 	if _, err := r.indexes.Suggestions(ctx, ""); err != nil {
 		return Outcome{}, err
 	}
@@ -259,7 +260,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	r.followAgain(ctx, j, entries)
 }
 
-// followAgain lets the links that an undo restored follow the renames that users have decided on since.
+// followAgain updates the links that an undo restored to the renames that users have decided on since.
 func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoableEntry) {
 	if len(undone) == 0 {
 		return
@@ -608,7 +609,8 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 // undoNote undoes items of one entry in the note n. p is the note's path, or its path before its deletion was proposed.
 // undoNote returns the suggestions that are pending again, and the text that could not be restored.
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, author model.Author) ([]model.Suggestion, []model.Unrestored, error) {
-	// A link in pending text is rewritten in place when the rename is accepted.
+	// First reject the link rewrites inside text that becomes pending. Links in pending text are rewritten in place
+	// when the rename is accepted.
 	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
 		list, x, err := l.Suggestions(p, current)
 		if err != nil {

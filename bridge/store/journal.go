@@ -67,7 +67,7 @@ func (s *Store) Propose(c model.ProposalChange) error {
 	}))
 }
 
-// number numbers a record of the journal. The caller holds s.mu until the record is in the log.
+// number sets rec.Order, the place of rec in the journal. The caller holds s.mu until the record is in the log.
 func (s *Store) number(rec *model.Record) {
 	if s.sequence != nil {
 		rec.Order = s.sequence.Next()

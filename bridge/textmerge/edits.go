@@ -11,9 +11,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// wholeWords extends the edits of a script that replace part of a word to the whole word. Otherwise letters that the
-// old and the new word share would count as kept, and two writers' words would mix. It also extends every edit that
-// touches a word for which lost returns true: another writer has changed that word. lost may be nil.
+// wholeWords extends each edit that replaces part of a word to the whole word. Otherwise letters that the old and the
+// new word share would count as kept, and two writers' words would mix. It also extends every edit that touches a word
+// for which lost returns true: another writer has changed that word. lost may be nil.
 func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
 	var out []diffwrap.Edit
 	for i := 0; i < len(edits); {

@@ -75,9 +75,9 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 }
 
 // moveToWhole moves insertions and deletions along equal characters, for example from a line with the line break after
-// it to the line with the break before it. If others have put text into what an edit deletes, the edit deletes an equal
-// text that they still have in one piece. If others have deleted a part of it, the edit deletes an equal text that they
-// have deleted as a whole. Otherwise the edit stays.
+// it to the line with the break before it. If others have inserted text into the range that an edit deletes, the edit
+// moves to an equal range that they still have in one piece. If others have deleted part of the range, the edit moves
+// to an equal range that they have deleted as a whole. Otherwise the edit stays.
 func moveToWhole(text string, edits []diffwrap.Edit, shared []Match) {
 	end := 0 // end of the preceding edit
 	for i := range edits {
@@ -119,8 +119,8 @@ func wholeAt(text string, e diffwrap.Edit, least, most int, shared []Match) int 
 	return e.Off
 }
 
-// besideShared moves an insertion to the left along equal characters, after a character that others still have, if they
-// have deleted the characters on both sides of it.
+// besideShared applies to an insertion if others have deleted the characters on both sides of the insertion. It moves
+// the insertion to the left along equal characters, to the place after a character that others still have.
 func besideShared(text string, e diffwrap.Edit, least int, shared []Match) diffwrap.Edit {
 	has := func(off int) bool {
 		_, kept := sharedIn(shared, off, 1)
@@ -140,7 +140,8 @@ func besideShared(text string, e diffwrap.Edit, least int, shared []Match) diffw
 	return at
 }
 
-// sharedIn returns in how many pieces the second state has a range of the first one, and how many bytes of it.
+// sharedIn returns the number of pieces of a range of the first state that the second state has, and their total size
+// in bytes.
 func sharedIn(shared []Match, off, size int) (pieces, kept int) {
 	i, _ := slices.BinarySearchFunc(shared, off+1, func(s Match, at int) int { return s.A + s.Len - at })
 	for ; i < len(shared) && shared[i].A < off+size; i++ {

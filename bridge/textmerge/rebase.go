@@ -124,7 +124,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 	return at
 }
 
-// alreadyMade reports whether current has already replaced the same bytes as e with the same text.
+// alreadyMade reports whether current already has e's change: the same bytes of base, replaced by the same text.
 func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 	if e.New == "" || e.Len == 0 {
 		return false // deleting twice is harmless, and two equal insertions count as two

@@ -7,7 +7,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// wrap adds the operation and the path to the sentinel of err. It removes the name of a temp file that err may have.
+// wrap adds the operation and the path to the sentinel of err. It drops the path in err, which may be that of a temp
+// file.
 func wrap(op, rel string, err error) error {
 	if err == nil {
 		return nil

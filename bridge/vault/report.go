@@ -14,8 +14,8 @@ func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
 
-// missing returns the pending files and folders of the tree that are missing at the moment, or that something of
-// another type has replaced. A missing file or folder that appears under another name was renamed.
+// missing returns the pending files and folders of the tree that are missing at the moment, or whose names now belong
+// to entries of another type. A missing file or folder that appears under another name was renamed.
 func (w *watch) missing() map[vaultdir.ID]string {
 	ids := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
@@ -30,7 +30,7 @@ func (w *watch) missing() map[vaultdir.ID]string {
 }
 
 // isUnknown reports whether e is not the file or folder that the tree has under the name of e. old is the entry of the
-// tree, or nil. A folder that replaces a folder is not unknown: sameFolder compares the two.
+// tree, or nil. For a folder that replaces a folder it returns false, because sameFolder compares the two.
 func isUnknown(old, e *model.SourceEntry) bool {
 	return old == nil || otherKind(old, e) || !e.Dir && vaultdir.IDOfStamp(old.Stamp) != vaultdir.IDOfStamp(e.Stamp)
 }

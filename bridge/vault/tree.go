@@ -68,7 +68,7 @@ func (n *node) putAt(e model.SourceEntry) *node {
 	return n.folder(vaultdir.Parent(e.Rel)).put(path.Base(e.Rel), &e)
 }
 
-// put adds or updates a child. A folder keeps its children unless it is no folder any more.
+// put adds or updates a child. A folder keeps its children as long as it is a folder.
 func (n *node) put(name string, e *model.SourceEntry) *node {
 	child := n.children[name]
 	if child == nil || child.dir != e.Dir {

@@ -73,7 +73,7 @@ type watch struct {
 	offline  bool
 }
 
-// start watches the vault's directory. The comparison with the tree then leads into every folder.
+// start watches the vault's directory. The comparison with the tree then descends into every folder.
 func (w *watch) start() {
 	w.notifier = newNotifier(w.v)
 	w.watchAndCompare("")

@@ -53,8 +53,8 @@ func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	return tx.insertValues(b, left, values)
 }
 
-// Push adds values at the end. It puts them after deleted elements at the end, which Insert at the last position does
-// not.
+// Push adds values at the end. If deleted elements are there, Push puts the values after them; Insert at the last
+// position puts values before them.
 func (a *Array) Push(tx *Txn, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {

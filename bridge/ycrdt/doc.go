@@ -59,12 +59,12 @@
 // content of peers, but has no functions to create them.
 //
 // The time and memory for applying an update are proportional to its length, to the logarithm of the document's length,
-// and to the size of the updates that waited for it. YATA has one exception: it compares n clients that insert at one
-// place with one another, in n² steps of some nanoseconds. Limit the size of a message before you apply it.
+// and to the size of the updates that waited for it. There is one exception: if n clients insert at one place, YATA
+// compares them in n² steps of some nanoseconds each. Limit the size of a message before you apply it.
 //
 // # Layout
 //
-// Items are in one slab of 52 bytes each, without pointers, and refer to each other by index, so that the garbage
+// Items are in one slab, 52 bytes each, without pointers, and refer to each other by index, so that the garbage
 // collector has nothing to scan. Content is in one byte arena: text as UTF-8, values in their wire form. The items of
 // each client are listed in clock order in chunks. A chunk is only a range of indexes until an edit splits it. The
 // index from positions to items is a shallow tree, which the first edit far from the start of a list builds. So a

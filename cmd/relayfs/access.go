@@ -186,7 +186,7 @@ The differences from the current note become suggestions.`,
 }
 
 func runEdit(ctx context.Context, e *env, a *api.Client, author string, change api.ToolCall) error {
-	// The tools change only notes that their session has read.
+	// Read makes the session count the note as read, because the tools change only notes that their session has read.
 	results, err := a.Call(ctx, api.CallRequest{Author: author, Read: change.Args["file_path"].(string), Calls: []api.ToolCall{change}})
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type env struct {
 	set            map[*cobra.Command]*pflag.FlagSet
 }
 
-// settings returns the settings of a command, which only the configuration file and the environment can set.
+// settings returns the settings of a command. Only the configuration file and the environment can set them.
 func (e *env) settings(cmd *cobra.Command) *pflag.FlagSet {
 	if e.set[cmd] == nil {
 		if e.set == nil {
@@ -39,7 +39,7 @@ func (e *env) settings(cmd *cobra.Command) *pflag.FlagSet {
 // errNoMatch is the error for a grep without a match. It sets exit code 1 and is not printed.
 var errNoMatch = errors.New("no matches")
 
-// errHelpShown is the error for a command line without a command. The help was printed before.
+// errHelpShown is the error for a command line without a command. The help has already been printed.
 var errHelpShown = errors.New("no command given")
 
 func showHelp(cmd *cobra.Command, _ []string) error {

@@ -40,7 +40,7 @@ func startTuner(quiet time.Duration, worth uint64) {
 	t.awaitCollection(quiet)
 }
 
-// awaitCollection adapts the percentage when the next collection frees token. It repeats this for every collection.
+// awaitCollection adapts the percentage after each collection. The collection frees token, whose cleanup then runs.
 func (t *tuner) awaitCollection(quiet time.Duration) {
 	token := new([64]byte)
 	runtime.AddCleanup(token, func(t *tuner) {

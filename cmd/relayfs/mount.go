@@ -137,8 +137,8 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	})
 }
 
-// freeSources unmounts each mount of the sources whose process was killed but has not ended. Such a process still holds
-// the locks of its sources.
+// freeSources unmounts the mount of each source if the mount's process was killed but has not ended. Such a process
+// still holds the locks of its sources.
 func (o *mountOptions) freeSources(sources []source.Source) error {
 	base, err := source.StateDir(o.workspaceFlags.state)
 	if err != nil {
@@ -154,9 +154,9 @@ func (o *mountOptions) freeSources(sources []source.Source) error {
 	return nil
 }
 
-// doubleGOMAXPROCS must be called after Mount. go-fuse starts GOMAXPROCS goroutines that block in read(2). If there are
-// only as many processors, the scheduler spends a fifth of the time of a search of all notes on taking processors away
-// from these goroutines.
+// doubleGOMAXPROCS must be called after Mount, because go-fuse starts GOMAXPROCS goroutines that block in read(2).
+// Without the doubling, a search of all notes spends a fifth of its time in the scheduler, which takes the processors
+// (Ps) away from these goroutines.
 func doubleGOMAXPROCS() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))

@@ -129,8 +129,8 @@ func remember(dir owner.Folder, name string, now reportedDecisions) error {
 	return dir.Replace(name, data)
 }
 
-// newsIn returns a line for each suggestion of the sessions with a decision that is newer than a log order (after),
-// oldest first. It omits decisions that lapsed or were undone, and link updates that belong to a rename.
+// newsIn returns a line for each decision that is newer than the log order after and concerns a suggestion of the
+// sessions, oldest first. It omits decisions that lapsed or were undone, and link updates that belong to a rename.
 func newsIn(log []reviewqueue.LogEntry, sessions []string, after uint64) (lines []string) {
 	became := map[string]string{
 		string(model.Accepted): "accepted", string(model.Rejected): "rejected", string(model.Changed): "accepted with another text", string(model.Undone): "decision undone, pending again",

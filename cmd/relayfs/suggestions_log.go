@@ -68,7 +68,7 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	})
 }
 
-// nextUndoHint returns an error with the next command to try if nothing of this batch could be undone. Otherwise it
+// nextUndoHint returns an error with the next command to try after an undo that failed in every note. Otherwise it
 // returns nil.
 func nextUndoHint(o *reviewqueue.Outcome, where []string) error {
 	switch {

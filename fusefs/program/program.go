@@ -11,9 +11,9 @@
 // each process a random number, and recognises the process by a pidfd that it holds.
 //
 // A process whose parent has ended has lost its place below the agent. It still has the process group and the session
-// in which the agent started it, and the environment, in which agents name themselves ([agentEnv]). It belongs to no
-// agent only if its process group and its session were changed or have lost their first process, and its environment was
-// cleared. Such a process looks the same as a user's service.
+// in which the agent started it, and the environment, in which agents name themselves ([agentEnv]). The
+// agent cannot be found only if the process group and the session were changed or have lost their first process, and
+// the environment was cleared. Such a process looks the same as a user's service.
 //
 // Everything else is read from /proc/PID/status, because a read of another file there can wait ([environTimeout]).
 package program

@@ -22,7 +22,7 @@ var raced bool
 
 func Raced() bool { return raced }
 
-// Plain skips the test under the race detector. Expensive tests whose goroutines wait for each other call it, because make
+// Plain skips the test under the race detector. It is for expensive tests whose goroutines wait for each other: make
 // test also runs them without the detector, several times as fast.
 func Plain(t testing.TB) {
 	t.Helper()

@@ -171,7 +171,7 @@ func relation(name string, to *models.Collection) *schema.SchemaField {
 }
 
 func (s *service) route(e *echo.Echo) {
-	// Store the code from the browser in the record from which the program that logs in reads it.
+	// Store the code from the browser in a record. The program that logs in reads the code from that record.
 	e.Use(func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if state := c.QueryParam("state"); c.Request().URL.Path == "/api/oauth2-redirect" && len(state) >= 15 {

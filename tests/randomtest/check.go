@@ -19,10 +19,10 @@ const slow = time.Minute
 
 func Soaks() bool { return os.Getenv("RELAYFS_SOAK") != "" }
 
-// Check runs property once for each of rounds seeds, and fails t at the first failure. Environment variables can change
-// the number of rounds (see the package comment). The testing.TB of property belongs to the round: Fatal and Skip end
-// the round, and Cleanup functions run at its end. All randomness of a round must come from r, which must not be used
-// concurrently.
+// Check runs property in a number of rounds, each with another seed, and fails t at the first failure. Environment
+// variables can change the number of rounds (see the package comment). The testing.TB of property belongs to the round:
+// Fatal and Skip end the round, and Cleanup functions run at its end. All randomness of a round must come from r, which
+// must not be used concurrently.
 func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) {
 	t.Helper()
 	if path := os.Getenv("RELAYFS_CASE"); path != "" {

@@ -18,7 +18,7 @@ func (s *source) reset(random rand.Source) {
 }
 
 // least is the draw for which every function of rand.Rand returns its minimum, or a value near it. It is not 0, because
-// after 0 IntN(n) draws again unless n is a power of two.
+// IntN(n) draws again after a 0 unless n is a power of two.
 const least = 1 << 32
 
 // maxExtra is the maximum number of draws beyond a round's script. Without this limit, a property that draws until it

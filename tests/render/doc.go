@@ -14,11 +14,11 @@
 //
 // The unchanged blocks of an edit are a common subsequence of the original and the accepted page: blocks with the same
 // source and the same look. If there are several such subsequences, the test takes one with the most lines. If the
-// looks of these blocks are a subsequence of the looks of the pending page, nothing is broken. Otherwise the broken
-// blocks are those that a longest common subsequence with the looks of the pending page omits, at least one of them. So
-// blocks may move, change, appear and disappear, but an unchanged block must look as before, be in the same order, and
-// be a separate block. For example, two quotes that became one are broken, and so is a paragraph that became a heading.
-// Additional content of the pending page does not matter.
+// looks of these blocks are a subsequence of the looks of the pending page, nothing is broken. Otherwise the test takes
+// a longest common subsequence of the looks of these blocks and of the pending page; the blocks that are not in it are
+// broken. So blocks may move, change, appear and disappear, but an unchanged block must look as before, be in the same
+// order, and be a separate block. For example, two quotes that became one are broken, and so is a paragraph that became
+// a heading. Additional content of the pending page does not matter.
 //
 // Two blocks with the same source can have different looks if a definition elsewhere changed; they count as changed. If
 // a block moved past other blocks and the subsequence contains the others, it is not an unchanged block. If blocks

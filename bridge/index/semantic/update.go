@@ -148,7 +148,8 @@ func (b *embedding) run(ctx context.Context, x *Index) error {
 	return nil
 }
 
-// sort lists the indexed state of notes, which must be sorted. It reports whether all of them are indexed.
+// sort sets x.sorted to the indexed states of notes, which must be sorted by path. It reports whether all notes are
+// indexed.
 func (x *Index) sort(notes []*index.NoteInfo) (all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 // "UNITS-CLIENT": the number of units that the document has had, and the client ID of the record.
 const Name = "relayfs_v0"
 
-// keep is the default time limit of undo. Until then other machines need the entries of a decision.
+// keep is the default time limit of undo. Other machines need the entries of a decision for that time.
 const keep = 90 * 24 * time.Hour
 
 // Put adds the entry of a record to the document, which already has the record's change.

@@ -29,8 +29,8 @@ type provider struct {
 // beginning of provider.State.
 const exchangeID = 15
 
-// ErrProvider is the error for an unknown provider, or for an empty name unless there is exactly one. Errors that wrap
-// it list the providers.
+// ErrProvider is the error for an unknown provider, and for an empty name if there is not exactly one provider. Errors
+// that wrap it list the providers.
 var ErrProvider = errors.New("choose how to log in")
 
 // Login logs a user in. It calls show with an address to open in a browser, and waits until the login there is complete

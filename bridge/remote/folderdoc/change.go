@@ -20,8 +20,8 @@ func (f *Folder) Create(e Entry) (Entry, error) {
 	return e, err
 }
 
-// view is the content of a folder document in one state. all is entries with the implicit folders of their paths; see
-// addParents.
+// view is the content of a folder document in one state. all has these entries and the implicit folders of their
+// paths; see addParents.
 type view struct{ entries, all map[string]Entry }
 
 func (f *Folder) view(tx *ycrdt.Txn) view {
@@ -71,8 +71,8 @@ func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64) error {
 }
 
 // Exchange gives the name p to the document id, and takes it from another document of the same kind. The other document
-// is renamed to the path free, or loses its entry if free is "". If p has no entry, the error is fs.ErrNotExist; if the
-// path free is taken, fs.ErrExist.
+// is renamed to free, or loses its entry if free is "". If p has no entry, the error is fs.ErrNotExist; if free has one
+// already, fs.ErrExist.
 func (f *Folder) Exchange(p, id, free string) error {
 	return f.change("rename", p, func(tx *ycrdt.Txn) error {
 		e, ok := f.at(tx, p)

@@ -139,8 +139,8 @@ func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	}
 }
 
-// Repair reconciles those of the given properties whose values in the text and in the mirror differ, and reports
-// whether it has changed any. Such differences arise if two clients set one property concurrently: the text then
+// Repair reconciles the given properties whose values differ between the text and the mirror, and reports whether it
+// has changed any. Such differences arise if two clients set one property concurrently: the text then
 // contains a mixture of both values, and the mirror one of them. Repair writes the mirror's values into the text. It
 // also writes them to the mirror again, because clients copy new mirror values to their text.
 func Repair(doc *ycrdt.Doc, keys []string) bool {

@@ -14,8 +14,8 @@
 // # Content documents
 //
 // The document of a note has its text, "contents", and the map "users", which attributes clients. Obsidian's plugin
-// adds "frontmatter", a mirror of the properties. Mirror, Repair, Register, Reclaim and EnsureNonEmpty maintain what
-// clients expect of them.
+// adds "frontmatter", a mirror of the properties. Mirror, Repair, Register, Reclaim and EnsureNonEmpty keep content
+// documents in the form that clients expect.
 //
 // # The rules
 //

@@ -123,7 +123,7 @@ func (s *Server) Put(t testing.TB, id string, update []byte) {
 	}
 }
 
-// Index makes a folder report a document, in its current state, in its answers to queries.
+// Index adds the current snapshot of a document to the index from which a folder answers queries.
 func (s *Server) Index(folder, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *Server) Documents() []string {
 	return ids
 }
 
-// Refused returns the number of requests for attachments that had no file token.
+// Refused returns the number of attachment requests that were refused because they had no valid file token.
 func (s *Server) Refused() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -424,7 +424,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// versions answers with the error of a file store. It loads no document.
+// versions answers with the error of a relay-server that stores documents in files. It loads no document.
 func (s *Server) versions(w http.ResponseWriter, r *http.Request) {
 	if _, _, ok := s.onDoc(w, r); ok {
 		refuse(w, http.StatusInternalServerError, "Version listing is not supported by this store")

@@ -51,7 +51,7 @@ type Examiner interface {
 
 // Tokens provides the tokens of a control plane, and the addresses of the servers that accept them.
 type Tokens interface {
-	// Document returns a token for a document. The token stays valid for some time.
+	// Document returns a valid token for a document. The token may come from a cache.
 	Document(ctx context.Context, name string) (token.ClientToken, error)
 	DiscardToken(name string)
 	// File returns a token for the bytes of an attachment. size may be 0 for a download.

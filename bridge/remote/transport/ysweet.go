@@ -181,7 +181,7 @@ func (t *ysweet) Warnings() error {
 	return nil
 }
 
-// token returns a token for the document. The token stays valid for some time.
+// token returns a valid token for the document. It requests a new token only if the cached one may expire soon.
 func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, error) {
 	if t.controlPlane != nil {
 		return t.controlPlane.Document(ctx, name)

@@ -43,7 +43,7 @@ func (f *Frame) readRelay(r *reader, wire uint64) {
 	}
 }
 
-// texts reads a count, and then that number of strings. Each string takes at least one byte, so that an excessive count
+// texts reads a count, and then that number of strings. Each string takes at least one byte, so an excessive count
 // fails before any allocation.
 func (r *reader) texts(what string) []string {
 	n := r.uint("number of names")

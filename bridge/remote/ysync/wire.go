@@ -10,7 +10,7 @@ import (
 var (
 	// ErrMalformed is the error for malformed bytes. The errors of decoders wrap it.
 	ErrMalformed = errors.New("malformed frame")
-	// ErrUnknownType is the error for frames of other types. The errors of [Decode] and [DecodeHocuspocus] wrap it.
+	// ErrUnknownType is the error for frames of unknown types. The errors of [Decode] and [DecodeHocuspocus] wrap it.
 	// Peers ignore such frames, because servers and applications add types.
 	ErrUnknownType = errors.New("unknown type of frame")
 )

@@ -35,8 +35,8 @@ func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 	return compareAround(r, old, new, m, pairs, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
 }
 
-// compare runs the stages. It handles each stretch, a list of steps between unchanged lines that are not blank (see
-// stretchLength), separately. So each hunk depends on one stretch only.
+// compare runs the stages. It handles each stretch separately, so that each hunk depends on one stretch only. A stretch
+// is a list of steps between unchanged lines that are not blank (see stretchLength).
 func compare(r *buffers, old, new Side, m mode) (hunks []Hunk) {
 	if old.Text == new.Text {
 		return nil

@@ -141,8 +141,8 @@ func blockHunks(hunks []Hunk, o, n *lineText, s step) []Hunk {
 
 // blockCuts returns the starts of the blocks of lines, except the first one. Blank lines outside of fences separate
 // blocks. Lines that start in a fence are not split, because a cut would fall inside that fence or inside a later one.
-// Blank lines belong to the block after them. But if the lines end with a blank one, or are above an unchanged first
-// line, blank lines belong to the block before them.
+// Blank lines belong to the block after them. But if the lines end with a blank one, or onTop is set, blank lines
+// belong to the block before them.
 func blockCuts(p *lineText, lines span.Span, onTop bool) []int {
 	if lines.Empty() || p.lines[lines.Start].inFence {
 		return nil

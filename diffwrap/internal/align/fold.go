@@ -92,8 +92,8 @@ var closers = map[string]string{
 	"«": "»", "»": "«", "(": ")", "[": "]", "「": "」", "『": "』",
 }
 
-// maxPaired is the maximum length, in bytes, of the text between the ends of a pair that is rewritten so that both ends
-// change together.
+// maxPaired is the maximum length, in bytes, of the text between the two ends of a pair whose changes become one
+// change.
 const maxPaired = 60
 
 // foldPairs implements the rule "pairs": one end of a pair without the other would be malformed.

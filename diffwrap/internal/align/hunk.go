@@ -2,8 +2,8 @@ package align
 
 import "github.com/relayfs/relayfs/diffwrap/internal/span"
 
-// Hunk is one difference of two texts: Old of the old text became New of the new text. The texts between hunks are
-// equal. Hunks are sorted. Two adjacent hunks stay two changes.
+// Hunk is one difference of two texts: the range Old of the old text became the range New of the new text. The texts
+// between hunks are equal. Hunks are sorted. Two adjacent hunks stay two changes.
 type Hunk struct{ Old, New span.Span }
 
 func (h Hunk) Shift(by int) Hunk { return Hunk{h.Old.Shift(by), h.New.Shift(by)} }

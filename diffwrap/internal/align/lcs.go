@@ -10,8 +10,8 @@ import (
 // This file finds the common parts of two texts or two sequences. The work is bounded by size instead of time, so that
 // the same input gives the same output on any machine.
 
-// maxWork bounds a full comparison: it is the maximum product of the numbers of tokens of each sequence that also occur
-// in the other one.
+// maxWork bounds a full comparison. For each sequence, count the tokens that also occur in the other sequence; maxWork
+// is the maximum product of the two counts.
 const maxWork = 4 << 20
 
 func Unmatched(n int) []int { return slices.Repeat([]int{-1}, n) }
@@ -90,7 +90,7 @@ func (m *Matcher) dense(a, b []int) (denseA, denseB []int) {
 	return m.denseA, m.denseB
 }
 
-// part is Part with tables that are large enough.
+// part does the same as Part. The tables must be large enough.
 func (m *Matcher) part(a, b []int, base int, match []int) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

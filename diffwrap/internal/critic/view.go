@@ -73,7 +73,7 @@ func Segments(raw string, known Known, v View) []Segment {
 	return out
 }
 
-// Shows reports whether the accepted view of the document is text, without building the view.
+// Shows reports whether the accepted view of the document equals text. It does not build the view.
 func (d *Document) Shows(text string) bool {
 	for i := range d.Cells {
 		s := d.Cells[i].Added.Of(d.Raw)

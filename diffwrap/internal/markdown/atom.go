@@ -124,8 +124,8 @@ func embed(text string, i, _ int) int {
 	return 0
 }
 
-// enclosed returns the length of open, a non-empty text without a line break, and close at the start of s. It returns 0
-// if s does not match.
+// enclosed returns the length of a construct at the start of s, or 0 if there is none. The construct starts with open
+// and ends with close; the text between them is not empty and has no line break.
 func enclosed(s, open, close string) int {
 	if !strings.HasPrefix(s, open) {
 		return 0

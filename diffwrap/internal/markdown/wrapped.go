@@ -94,7 +94,7 @@ func InWrapped(text string, at int) bool {
 	return false
 }
 
-// maxBack is the maximum distance in bytes at which the start of a paragraph is searched.
+// maxBack is the maximum number of bytes before an offset in which paragraph looks for the start of the paragraph.
 const maxBack = 2 * maxAtom
 
 // paragraph returns the lines around an offset that may belong to one paragraph and that an atom at the offset can

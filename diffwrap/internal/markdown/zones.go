@@ -138,8 +138,8 @@ func (z *Zones) inline(i int) int {
 	return i + 1
 }
 
-// enclosed returns the end of the construct at i, two delimiters with text between them, if that end is at most limit.
-// Otherwise it returns the end of the character at i.
+// enclosed returns the end of the construct at i, which is open and close with text between them. If there is no
+// construct that ends at limit or before, it returns the end of the character at i.
 func (z *Zones) enclosed(i int, open, close string, limit int) int {
 	if !strings.HasPrefix(z.text[i:z.end], open) {
 		return i + 1

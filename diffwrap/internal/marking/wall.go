@@ -68,8 +68,8 @@ func (p *Patch) isFixed(x *Piece) bool {
 	return o.Access == critic.Earlier && p.Fixed[o.Suggestion]
 }
 
-// releaseChanged removes from p.Fixed the suggestions that the hunks change: suggestions to whose
-// text they join a word, and suggestions whose deleted text they type again.
+// releaseChanged removes from p.Fixed the suggestions that the hunks change. The hunks change a suggestion if they join
+// a word to its text (joinsWord), or type its deleted text again (retypes).
 func (p *Patch) releaseChanged(hunks []align.Hunk) {
 	for k := range p.pieces {
 		if x := &p.pieces[k]; p.isFixed(x) && (p.joinsWord(x, hunks) || p.retypes(x, hunks)) {

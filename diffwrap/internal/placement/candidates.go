@@ -27,8 +27,8 @@ func (p *layout) preferred(h align.Hunk, limit span.Span) align.Hunk {
 }
 
 // candidates lists the possible places of a hunk between its neighbours, the most readable first. It begins with the
-// places to which the hunk can be moved. Hunks that include line breaks or a line around it, or leave out line breaks
-// at its start, follow.
+// places to which the hunk can be moved. Then come hunks that include line breaks or a line around it, or leave out
+// line breaks at its start.
 func (p *layout) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 	out := p.moved(h, limit)
 	for _, m := range out {
@@ -93,8 +93,8 @@ func (p *layout) narrowed(h align.Hunk) align.Hunk {
 	return h
 }
 
-// The limits of moving a hunk: maxMove is the maximum distance in bytes, and maxMoves the maximum number of places to
-// try, upward; in all it is twice that number.
+// The limits of moving a hunk: maxMove is the maximum distance in bytes. The search upward stops at maxMoves places,
+// and the search downward after it stops at 2*maxMoves places in all.
 const (
 	maxMove  = 4 << 10
 	maxMoves = 8

@@ -78,8 +78,8 @@ func between(hunks []align.Hunk, k, size int) span.Span {
 	return limit
 }
 
-// layout is the data by which a pending page, the text with the marks of all hunks, is rated. constructs has, for some
-// kinds of blocks, the number that both texts have.
+// layout has the data for rating a pending page, which is the text with the marks of all hunks. constructs has, for
+// some kinds of blocks, the number of blocks that both texts have.
 type layout struct {
 	old, new             align.Side
 	oldBlocks, newBlocks []block.Block
@@ -211,7 +211,7 @@ func (p *layout) pending(hunks []align.Hunk) string {
 	return b.String()
 }
 
-// maxAhead is the maximum number of blocks of a pending page in which an unchanged block is searched.
+// maxAhead is the maximum number of blocks of a pending page that are searched for an unchanged block.
 const maxAhead = 256
 
 // countMissing counts the unchanged blocks that a pending page does not have in the same order.

@@ -22,7 +22,7 @@ func FinalBreakLen(s string) int {
 }
 
 // BreakStart returns the start of the line break whose line feed is text[at]. For CR LF the start is one byte earlier,
-// unless that byte is before the start of the range, which is from.
+// unless that byte is before from, the start of the range.
 func BreakStart(text string, at, from int) int {
 	if at > from && text[at-1] == '\r' {
 		return at - 1

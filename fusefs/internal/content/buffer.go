@@ -57,8 +57,8 @@ func (b *Buffer) Saved(im Image, gen uint64) {
 }
 
 const (
-	// WritebackDelay is the delay after the last write before content is committed without a flush, because the kernel
-	// may write back mapped pages at any time.
+	// WritebackDelay is the time after the last write at which content is committed even without a flush. The kernel
+	// may write back mapped pages at any time, even if no flush follows.
 	WritebackDelay = time.Second
 	// emptyGrace is the time for which only this mount shows a truncated note as empty. A program that was killed
 	// between truncating and writing looks the same as a program that wants the note to be empty.
@@ -68,7 +68,7 @@ const (
 )
 
 // Wait returns the delay before a note's buffer is committed without a request. due is false if the buffer must not be
-// committed. positioned is set if a writer with its own positions has the note open. unstored is set if the note does
+// committed. positioned is set if a handle that wrote other than by appending is open. unstored is set if the note does
 // not exist yet.
 func (b *Buffer) Wait(now time.Time, positioned, unstored bool) (wait time.Duration, due bool) {
 	limit := WritebackDelay

@@ -1,6 +1,6 @@
 //go:build !windows
 
-// Package content has the content of a file as values: the text that the kernel may have cached, and the text that
+// Package content represents the content of a file: the text that the kernel may have cached, and the text that
 // programs write.
 package content
 
@@ -84,7 +84,7 @@ func (t *Text) Buffer() *Buffer { return t.buffer }
 // Image returns the image that is shown, or that was shown before the text was buffered.
 func (t *Text) Image() Image { return t.image }
 
-// Latest returns the newest version that was read. It returns nil if none was read, or if there is a newer version.
+// Latest returns the newest version of the note, or nil if that version has not been read yet.
 func (t *Text) Latest() *model.Version { return t.latest }
 
 // IsEvicted reports whether the text is not in memory, because it was evicted or was never loaded.
@@ -200,7 +200,7 @@ func (t *Text) Next() Text {
 	return Text{notBefore: t.notBefore}
 }
 
-// Committed returns the text without what is written and not committed.
+// Committed returns the text without uncommitted writes.
 func (t *Text) Committed() Text {
 	if t.state != Buffered {
 		return *t

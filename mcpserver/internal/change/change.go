@@ -1,4 +1,4 @@
-// Package change makes the changes of tools. The methods of Changes that change one document first check whether the
+// Package change makes changes for tools. The methods of Changes that change one document first check whether the
 // workspace accepts the change, and only then ask the user for approval (approval.go). A change of a text deletes only
 // text that the client has read or that the call names.
 package change

@@ -194,7 +194,8 @@ func (q Quote) notFound(in, text string, near []textrange.Range) error {
 }
 
 // Replace returns the edits that replace the quote. If there are several matches, the session must have read all of
-// them. If there is one match, the session need not have read it, because the call quotes it; unseen is then set.
+// them. If there is one match, the session need not have read it, because the call quotes it; unseen is set
+// if it has not.
 func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, r Reader) (edits []diffwrap.Edit, unseen bool, err error) {
 	places, err := q.Find(p, text)
 	if err != nil {

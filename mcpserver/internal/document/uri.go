@@ -41,7 +41,7 @@ type Reading struct {
 var position = regexp.MustCompile(`\?(?:line=([0-9]+))?&?(?:column=([0-9]+))?$`)
 
 // ParseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
-// literal path that a line and a column follow.
+// literal path followed by a line and a column.
 func ParseURI(uri string) ([]Reading, error) {
 	var list []Reading
 	if u, err := url.Parse(uri); err == nil && u.Scheme == scheme && u.Host == "" && u.Path != "" {

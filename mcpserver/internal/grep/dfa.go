@@ -25,8 +25,8 @@ const (
 	maxStates = 4096
 	// maxWork is the maximum work of the preparation: the number of instructions times the number of ranges of runes.
 	maxWork = 1 << 20
-	// A search looks for bytes to skip until maxSkips more of its attempts have skipped less than longSkip bytes than have
-	// skipped more, because short skips take longer than the automaton.
+	// A search stops looking for bytes to skip when the attempts that skipped less than longSkip bytes outnumber the
+	// other attempts by maxSkips, because short skips take longer than the automaton.
 	maxSkips = 8
 	longSkip = 8
 )
@@ -47,7 +47,7 @@ func newAutomaton(prog *syntax.Prog) *automaton {
 	return a
 }
 
-// context is the kind of position in a text, by the rune before it. It decides whether '^' and \b match.
+// context is the kind of rune before a position in a text. It decides whether '^' and \b match there.
 type context uint8
 
 const (
@@ -148,8 +148,8 @@ func (a *automaton) find(text string) (off int, ok bool) {
 	return off, true
 }
 
-// eachLine calls fn with every line that has a match, until fn returns false or the search is cancelled. If the automaton
-// has grown too large, done is false and off is the start of the first line that it has not searched.
+// eachLine calls fn with every line that has a match, until fn returns false or the search is cancelled. If the
+// automaton has grown too large, done is false and off is the start of the first line that it has not searched.
 func (a *automaton) eachLine(text string, isCancelled func() bool, fn func(line span) bool) (off int, done bool) {
 	if a.broken.Load() {
 		return 0, false

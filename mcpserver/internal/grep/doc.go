@@ -8,11 +8,12 @@
 //
 // # Syntax
 //
-// Patterns use RE2 syntax (package regexp/syntax); '^' and '$' match at lines. Unlike in ripgrep's own engine, set
-// operations ("&&", "--", "~~") in classes and nested classes are errors, and there is no \Z. \d, \s, \w and \b follow
-// Unicode. Package regexp supports only ASCII \b, so the automaton decides which lines match. If regexp finds no match
-// in a matching line, the package uses the matches of the expression without \b. Line breaks are LF or CRLF, unless the
-// pattern contains a carriage return. The time for finding one match is linear in the length of the text.
+// Patterns use RE2 syntax (package regexp/syntax); '^' and '$' match at the start and end of each line. Unlike in
+// ripgrep's own engine, set operations ("&&", "--", "~~") in classes and nested classes are errors, and there is no \Z.
+// \d, \s, \w and \b follow Unicode. Package regexp supports only ASCII \b, so the automaton decides which lines match.
+// If regexp finds no match in a matching line, the package uses the matches of the expression without \b. Line breaks
+// are LF or CRLF, unless the pattern contains a carriage return. The time for finding one match is linear in the length
+// of the text.
 //
 // Without Multiline no match crosses a line break: classes do not contain the line break, and a literal line break in a
 // pattern is an error. With Multiline, '.' also matches line breaks (as with ripgrep's --multiline-dotall), and counts

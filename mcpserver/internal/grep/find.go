@@ -131,7 +131,8 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	return s.from, p.literal != ""
 }
 
-// scansLiterals reports whether candidates are found by literals. Folding a text takes longer than the automaton.
+// scansLiterals reports whether candidates are found by literals. Literals that must be folded are not used, because
+// folding a text takes longer than running the automaton.
 func (p *Pattern) scansLiterals() bool { return len(p.scan.Any) > 0 && !p.scan.Fold }
 
 // searcher finds the next occurrence of any of several literals. It stores the next occurrence of each literal, so that

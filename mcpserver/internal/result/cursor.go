@@ -60,8 +60,8 @@ func (l Listing) Decode(key any) (given bool, err error) {
 		"Pass next_cursor unchanged with the same other arguments, or omit it to start again.", l.tool)
 }
 
-// Continue adds the cursor after the item with the given key to a text result. shown describes the part of the list
-// that is shown.
+// Continue adds to a text result the cursor that continues after the item with the given key. shown describes the part
+// of the list that is shown.
 func (l Listing) Continue(res *Result, key any, shown string) {
 	res.Next = l.cursorAt(key)
 	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))

@@ -90,8 +90,7 @@ func isBinary(p model.Path) bool {
 	return slices.Contains(binaryEndings, strings.ToLower(path.Ext(p.Base())))
 }
 
-// Below returns the documents in a folder, or one document (under), for which wanted returns true, in the order of
-// Walk.
+// Below returns the documents at or below the path under for which wanted returns true, in the order of Walk.
 func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
 	all, err := x.all(ctx)
 	if err != nil {

@@ -111,8 +111,8 @@ func (job LineSearch) preview(line string) string {
 	return part(line, from)
 }
 
-// part returns line if it is short. Otherwise it returns a part that begins at a byte offset (from), with a note about
-// the omitted parts.
+// part returns line if it is short. Otherwise it returns the part that begins at a byte offset (from), followed by the
+// numbers of the shown characters.
 func part(line string, from int) string {
 	if len(line) <= result.MaxLine || utf8.RuneCountInString(line) <= result.MaxLine {
 		return line

@@ -11,8 +11,9 @@ import (
 
 // This file finds quoted text in a document and replaces it in the document's style of line breaks and quotes.
 
-// Find returns all ranges of old in doc, including overlapping ones. If there is no exact match, or one begins or ends
-// inside a CRLF, straight quotes also match curly quotes, and both kinds of line breaks match each other.
+// Find returns all ranges of old in doc, including overlapping ones. If there is no exact match, or if an exact match
+// begins or ends inside a CRLF, straight quotes also match curly quotes, and both kinds of line breaks match each
+// other.
 func Find(doc, old string) []Range {
 	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Range) bool { return cutsBreak(doc, p) }) {
 		return places

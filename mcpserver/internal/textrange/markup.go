@@ -50,7 +50,7 @@ func CheckMarkup(arg Argument, view diffwrap.View, before, after string, begin i
 		arg.Name, d, lineOfNth(arg.Text, d, earlier))
 }
 
-// lineOfNth returns the line of the occurrence of s with number n, from 0, or 1 if there are fewer.
+// lineOfNth returns the 1-based line of occurrence n of s, counted from 0. It returns 1 if there is no such occurrence.
 func lineOfNth(text, s string, n int) int {
 	parts := strings.SplitN(text, s, n+2)
 	if len(parts) < n+2 {

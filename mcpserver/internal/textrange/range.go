@@ -1,8 +1,8 @@
 // Package textrange works with ranges of a text ([Range], in bytes). It has sets of ranges that survive edits
 // ([RangeSet]), positions in lines and characters ([Position]), and windows that fit into a result ([WindowOf]). It
-// finds and replaces text that a model quotes, with other quotes and line breaks (find.go) or also with other blanks
-// (near.go), and refuses new text with marks ([CheckMarkup]). All functions are pure. Package session records which
-// ranges a client has read.
+// finds and replaces text that a model quotes. The text may differ from the model's quote in quotation marks and line
+// breaks (find.go), and also in blanks (near.go). The package refuses new text with marks ([CheckMarkup]). All
+// functions are pure. Package session records which ranges a client has read.
 package textrange
 
 import (

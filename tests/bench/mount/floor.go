@@ -22,7 +22,7 @@ import (
 )
 
 // The floor is a mount that does only the necessary work. It answers reads from memory and lets the kernel cache
-// everything, as relayfs does. It saves with the system calls of relayfs's durability (docs/durability.md): a record in
+// everything, as relayfs does. It saves with the system calls of a durable save (docs/durability.md): a record in
 // a log, a new file that exchanges its name with the old one, and syncs in the background. It has no documents, no
 // suggestions, no programs and no watchers.
 

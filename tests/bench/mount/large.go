@@ -52,7 +52,7 @@ func (b *bench) mountingBig() error {
 // quietPeriod is the time within which an idle mount must release the memory of a search.
 const quietPeriod = 3 * time.Minute
 
-// mountingMillion mounts a vault of a million small notes, lists a folder and saves a note at once.
+// mountingMillion mounts a vault of a million small notes, and immediately lists a folder and saves a note.
 func (b *bench) mountingMillion() error {
 	if b.million == 0 {
 		return nil

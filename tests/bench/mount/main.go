@@ -1,8 +1,8 @@
 //go:build linux
 
-// Mount measures how fast programs are on a relayfs mount and over MCP. It prints one row per figure, with these
-// values: in a plain directory, in go-fuse's loopback mount of such a directory (the cost of FUSE alone), on the floor
-// (floor.go: a mount that does only the work necessary for relayfs's guarantees), and on relayfs. Then it prints the
+// Mount measures how fast programs are on a relayfs mount and over MCP. It prints one row per figure, with the values
+// for a plain directory, for go-fuse's loopback mount of such a directory (the cost of FUSE alone), for the floor
+// (floor.go: a mount that does only the work necessary for relayfs's guarantees), and for relayfs. Then it prints the
 // ratio of relayfs to one of the other values, the same ratio of the floor, and the goal of the ratio: a goal below the
 // ratio of the floor cannot be reached.
 //

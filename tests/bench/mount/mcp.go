@@ -152,8 +152,8 @@ func (b *bench) editingOverMCP() error {
 	})
 }
 
-// serveMCP is the floor of an attached MCP server: it passes each message to another process. That process answers an
-// edit after the system calls of a durable save. The other process runs with mcpOwner in its environment.
+// serveMCP is the floor of an attached MCP server: it passes each message to another process. That process has mcpOwner
+// in its environment, and answers an edit after the system calls of a durable save.
 func serveMCP(dir string) error {
 	if os.Getenv(mcpOwner) != "" {
 		return serveMCPOwner(dir)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The measurements compare these ways to the same notes.
+// The measurements compare these ways to access the same notes.
 const (
 	plain    = iota // a directory
 	loopback        // a loopback mount of such a directory
@@ -158,7 +158,7 @@ func (b *bench) read(flag string, goalOf func(reader) goal) error {
 	return nil
 }
 
-// comparing is the minimum duration of a comparison. A comparison repeats runs of a few milliseconds more often.
+// comparing is the minimum duration of a comparison. A comparison repeats short runs until this time has passed.
 const comparing = 3 * time.Second
 
 // compare returns the median time of run in each directory. It alternates between the directories, so that the load of

@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// StartTimeout is the time after which a test that waits for something counts as hung.
+// StartTimeout is the maximum time for which a test waits before it counts as hung.
 var StartTimeout = need.Scaled(30 * time.Second)
 
 // Soon is the maximum time until a user's edit is visible.
@@ -19,7 +19,7 @@ var Soon = need.Scaled(time.Second)
 
 var QueueTimeout = need.Scaled(2 * time.Minute)
 
-// Eventually polls until check returns nil, and returns how long that took. If the time within has passed, it fails the
+// Eventually polls until check returns nil, and returns how long that took. After the time limit (within), it fails the
 // test with check's last error. It pauses between checks for as long as a check takes, or a fiftieth of the elapsed
 // time if that is longer, but for at least 2 and at most 100 milliseconds.
 func Eventually(t *testing.T, within time.Duration, check func() error) time.Duration {

@@ -226,7 +226,7 @@ func (n *Node) SourceChildren() []*Node {
 	return n.sourceChildren()
 }
 
-// KindAs returns the kind of n under another name. Only files become notes by their names.
+// KindAs returns the kind that n would have under another name: only a file can become a note by its name.
 func (n *Node) KindAs(name string) model.NodeKind {
 	if n.Kind == model.KindDir || n.Kind == model.KindLink {
 		return n.Kind

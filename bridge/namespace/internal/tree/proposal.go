@@ -39,8 +39,8 @@ func (p *Proposal) newPath() model.Path {
 	return p.Node.Root.Path().Join(p.current.To())
 }
 
-// agentFolders returns the folders that agents made, among the node, the folders above it, and the folders above its
-// new place. It includes the folders already in the record, because a user's decision must not change the list.
+// agentFolders returns the folders made by agents among these: the node, the folders above it, and the folders above
+// its new place. It includes the folders already in the record, because a user's decision must not change the list.
 func (p *Proposal) agentFolders() (agentFolders []string) {
 	for _, d := range []*Node{p.Node, p.Node.parent} {
 		for ; d != nil; d = d.loc().parent {

@@ -70,7 +70,7 @@ func (f *Root) RevertAll(list []*Proposal) []model.Event {
 	return events
 }
 
-// Undelete shows n again, whose deletion is proposed. It returns the event.
+// Undelete shows n, whose deletion is proposed, again. It returns the event.
 func (f *Root) Undelete(n *Node) model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +89,7 @@ type Decided struct {
 	Dir    *Node // folder in which an undo shows the node; nil if there is none
 }
 
-// FindAccepted finds the node of an accepted proposal that can be undone. Otherwise it returns ErrMovedSince.
+// FindAccepted finds the node of an accepted proposal. It returns ErrMovedSince if the acceptance cannot be undone.
 func (f *Root) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

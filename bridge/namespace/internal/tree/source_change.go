@@ -74,8 +74,8 @@ func (f *Root) revertToSource(n *Node) {
 	}
 }
 
-// createEvents returns events that create n and everything shown below it. When several nodes exchange places, renames
-// in sequence would show states that never existed.
+// createEvents returns events that create n and everything shown below it. It is used instead of rename events: when
+// several nodes exchange places, renames in sequence would show states that never existed.
 func (n *Node) createEvents() []model.Event {
 	events := []model.Event{n.event(model.EventCreated)}
 	n.walk(func(c *Node) { events = append(events, c.event(model.EventCreated)) })

@@ -180,8 +180,8 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	return o
 }
 
-// separateUserText returns the edits that split agents' marks around text that users typed in them, so that this text
-// is plain, and that remove marks without text. It does not change substitutions.
+// separateUserText returns edits that split agents' marks around text that users typed in them, which makes this text
+// plain. It also returns edits that remove marks without text. It does not change substitutions.
 func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 	cursor, i := textmerge.NewCursor(x.Raw), 0
 	for k, m := range x.Marks {
@@ -294,8 +294,7 @@ func (t *Table) Delimits(r model.IDRange) bool {
 	return all
 }
 
-// BrokenDelimiters returns the agents' delimiters in a text that mark nothing, and the text that was rejected late (see
-// refuse).
+// BrokenDelimiters returns the agents' delimiters that mark nothing, and the text that was rejected late (see refuse).
 func (t *Table) BrokenDelimiters(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
 	if !t.hasBroken {
 		return nil

@@ -127,7 +127,7 @@ func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
 	return pending, rejected
 }
 
-// Accepted returns when a user accepted the character that an agent had proposed, or zero.
+// Accepted returns the time at which a user accepted a character that an agent had proposed, or zero.
 func (f *Fact) Accepted() (at time.Time) {
 	if s := f.Ins.Of; s != nil && s.author != "" && s.Outcome != nil && f.Ins.Status == Accepted {
 		at = s.Outcome.Time

@@ -164,8 +164,8 @@ func (x *Layout) commentsRemovedWith(suggestions []diffwrap.Suggestion) map[int]
 	return places
 }
 
-// OlderComments returns a function that reports whether a comment existed before the suggestion next to it, so that it
-// belongs to the text. Its arguments must be in the order of the text.
+// OlderComments returns a function that reports whether a comment existed before the suggestion next to it, and
+// therefore belongs to the text. Its arguments must be in the order of the text.
 func (x *Layout) OlderComments() func(diffwrap.Attached) bool {
 	cursor := textmerge.NewCursor(x.Raw)
 	return func(c diffwrap.Attached) bool {

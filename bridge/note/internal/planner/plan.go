@@ -64,8 +64,8 @@ func hasOffsets(r model.DecidedRun) bool {
 }
 
 // applyAtPlacements applies byte edits of raw to text. It puts new text directly after the text before it, unless
-// placed gives another position for the piece. A user's typing goes after the deleted characters that follow, so text
-// that is restored at its own position does not end up inside new text.
+// placed gives another position for the piece. By contrast, a user's typing goes after the deleted characters at its
+// position, so text that is restored at its own position does not end up inside new text.
 func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []model.Placement) {
 	for e := range textmerge.PositionedEdits(raw, edits) {
 		pos := e.After

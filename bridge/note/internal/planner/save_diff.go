@@ -21,8 +21,8 @@ type SaveDiff struct {
 	pending []model.MarkRecord // pending suggestions of that state
 }
 
-// MayRestore reports whether the edits of a document's text may restore an earlier state. This is so if they break
-// marks. It is also so if an edit adds text or cuts a word, and the document has deleted text.
+// MayRestore reports whether the edits of a document's text may restore an earlier state: they break marks, or the
+// document has deleted text and an edit adds text or cuts a word.
 func (s *SaveDiff) MayRestore(oldText string, text *ycrdt.Text) bool {
 	return len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 ||
 		slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(oldText, e) }) &&
@@ -163,8 +163,8 @@ func (s *SaveDiff) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record
 	return added
 }
 
-// statesOf returns the states after older and records, and for each state the number of its last record. It returns nil
-// if no agent wrote in the document.
+// statesOf returns the state after each change in older and records, and for each state the number of its last record.
+// It returns nil if no agent wrote in the document.
 func statesOf(records []model.Record, older []model.Revision) (*model.Texts, []uint64, error) {
 	if !slices.ContainsFunc(records, func(r model.Record) bool { return r.Author != "" }) {
 		return nil, nil, nil

@@ -13,9 +13,9 @@
 // # The file
 //
 // Read returns JSON Canvas 1.0 in Obsidian's layout: each node and each edge on a separate line, with tabs and without
-// spaces. Values have the form of JSON.stringify, and members the stored order. A canvas without nodes and edges has
-// two empty lists. Nodes and edges that are not objects are omitted, and so are undefined members. The ID of a node is
-// its key, whatever its member id contains. Other values without a JSON form are null.
+// spaces. Values have the form of JSON.stringify. Members keep their stored order. A canvas without nodes and edges
+// has two empty lists. Nodes and edges that are not objects are omitted, and so are undefined members. The ID of a node
+// is its key, whatever its member id contains. Other values without a JSON form are null.
 //
 // # Writes
 //

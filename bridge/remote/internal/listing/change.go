@@ -57,7 +57,8 @@ func (l *Listing) Move(fn func() error) error {
 	return fn()
 }
 
-// updateBothIn runs fn on the folder's document and on the drafts. One of them must have the path.
+// updateBothIn runs fn on the folder's document and on the drafts. It returns fs.ErrNotExist only if both calls of fn
+// return it.
 func (l *Listing) updateBothIn(shared *folderdoc.Folder, fn func(*folderdoc.Folder) error) error {
 	first := fn(shared)
 	if first != nil && !errors.Is(first, fs.ErrNotExist) {

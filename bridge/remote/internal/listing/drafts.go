@@ -156,7 +156,7 @@ func (f *Drafts) removeDraft(rel string) error {
 		if err := entries.Delete(rel); err != nil {
 			return err
 		}
-		// The shared document has the parent folders of the entry.
+		// Remove folders without drafts, because the shared document has the parent folders of the entry.
 		list := entries.List()
 		for i, e := range slices.Backward(list) {
 			last := i == len(list)-1 || !strings.HasPrefix(list[i+1].Path, e.Path+"/")

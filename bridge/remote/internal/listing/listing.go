@@ -150,8 +150,8 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	return nil
 }
 
-// withoutContent maps the IDs of canvases that are not listed yet to true if they have no content, or if it was not
-// fetched yet.
+// withoutContent returns the IDs of the canvases that are not listed yet. A value is true if the canvas has no content,
+// or if the content was not fetched yet.
 func (l *Listing) withoutContent(entries []folderdoc.Entry) map[string]bool {
 	ids := make(map[string]bool)
 	for _, e := range entries {

@@ -30,8 +30,8 @@ type nameConflict struct {
 	ours, theirs string // IDs of the two documents
 }
 
-// nameConflictsOf returns the names in the folder's document to which an update assigns other notes. The update's
-// author had then not received the entries here. The function applies the update to an empty document, which shows only
+// nameConflictsOf returns the names in the folder's document to which an update assigns other notes. The author of such
+// an update had not yet received our entries. The function applies the update to an empty document, which then has only
 // the entries in the update.
 func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
 	diff, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())

@@ -159,7 +159,7 @@ func merge(updates [][]byte) ([]byte, error) {
 	return ycrdt.MergeUpdates(updates...)
 }
 
-// drop removes the document from memory, but keeps unstored.
+// drop removes the document from memory, except for the updates in s.unstored.
 func (s *docState) drop() {
 	s.doc, s.ownUpdates, s.agent, s.reclaimed, s.mirrored, s.pruned = nil, nil, "", 0, nil, false
 }

@@ -15,8 +15,8 @@ import (
 // Format converts documents of one type to files and back.
 type Format struct {
 	Read func(doc *ycrdt.Doc) []byte
-	// Write applies the difference between the files base and data to the document. A note must have the content base;
-	// a canvas may have changed since.
+	// Write applies the difference between the files base and data to the document. The content of a note must equal
+	// base; a canvas may have changed since.
 	Write func(doc *ycrdt.Doc, base, data []byte) error
 	// Add adds the content of another file to a document.
 	Add func(doc *ycrdt.Doc, data []byte) error

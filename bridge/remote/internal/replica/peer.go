@@ -49,12 +49,12 @@ type pendingAck struct {
 // needed because servers silently drop frames that they cannot deliver. The answer also shows that the server is alive.
 const DefaultResync = 20 * time.Second
 
-// ticks is the number of checks for an answer during Resync. An answer that has not arrived after one interval between
-// checks is overdue.
+// ticks is the number of checks for an answer in each Resync interval. An answer that has not arrived after one
+// interval between checks is overdue.
 const ticks = 4
 
-// NewPeer returns the peer of a document, which must not have another peer. other handles the frames of all other
-// types, such as reports about other documents.
+// NewPeer returns the peer of a document, which must not have another peer. other handles the frames that the
+// peer does not handle, such as reports about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
 	return &Peer{d: d, other: other, wake: model.NewSignal(), Fetched: make(chan struct{}), Acknowledged: make(chan struct{}), LinkReplaced: model.NewSignal()}
 }
@@ -365,7 +365,7 @@ func (p *Peer) acknowledge(echo uint64, saved bool) error {
 	return p.request()
 }
 
-// closeOnce closes a channel that only this goroutine closes.
+// closeOnce closes c, unless it is closed already. Only one goroutine may call it for a channel.
 func closeOnce(c chan struct{}) {
 	select {
 	case <-c:

@@ -86,8 +86,7 @@ func (s *Set) Document(id model.DocID) *Document {
 	return d
 }
 
-// Silent returns the time since which the server has been silent although an answer is overdue. It returns zero if no
-// answer is overdue.
+// Silent returns the time since which the server has been silent, or zero if no answer is overdue.
 func (s *Set) Silent() time.Time {
 	if at := s.openQueries.oldest(); !at.IsZero() && time.Since(at) > s.Resync/ticks {
 		return at

@@ -74,8 +74,8 @@ type subdocs struct {
 	} `cbor:"data"`
 }
 
-// reportCBOR decodes reports. Its limit allows for the change in an event, which is an array with an element for each
-// byte of a whole note, its marks and the rest of its document.
+// reportCBOR decodes reports. An event has its change as an array with one element per byte. The limit allows for a
+// change that contains a whole note with its marks and the rest of its document.
 var reportCBOR = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{MaxArrayElements: 4 * model.MaxNote}.DecMode()
 	if err != nil {

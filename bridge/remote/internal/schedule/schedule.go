@@ -7,9 +7,9 @@
 // its turn. Otherwise a note stays connected only if a reader waits for it, it has changes to send, or a client has
 // opened it. If no link is free, the note takes the link of the least recently used note.
 //
-// relay-server reports which notes have changed, so that unchanged notes need no turns. But it does not report changes
-// of a note that was loaded for a token without a channel (token.Claims), neither in events nor in its index of
-// snapshots. So the notes that were compared longest ago get turns as well, one after the other.
+// relay-server reports which notes have changed, so that unchanged notes need no turns. But neither its events nor its
+// index of snapshots reports changes of a note that was loaded for a token without a channel (token.Claims).
+// So the notes that were compared longest ago get turns as well, one after the other.
 //
 // The package does not handle names of files. SetNotes gives it the IDs of the notes; Callbacks.Named finds the note
 // that a report names.
@@ -237,8 +237,8 @@ type State struct {
 	Unsent    int // number of documents with unsent changes
 	Queued    int // number of documents that wait for a worker
 	Synced    time.Time
-	// Compared is the time of the least recent comparison of a note in this process. Uncompared is the number of notes
-	// that this process has not compared yet.
+	// Compared is the earliest of the times at which the compared notes were last compared in this process. Uncompared
+	// is the number of notes that this process has not compared yet.
 	Compared   time.Time
 	Uncompared int
 }

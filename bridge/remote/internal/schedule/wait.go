@@ -67,7 +67,7 @@ func (y *Scheduler) await(ctx context.Context, timeout time.Duration, cond func(
 	return y.wait(ctx, cond)
 }
 
-// wait waits until cond returns true. It calls cond with the lock held. ok is false if a context ends first.
+// wait waits until cond returns true. It calls cond with the lock held. ok is false if ctx or y.ctx ends first.
 func (y *Scheduler) wait(ctx context.Context, cond func() bool) (ok bool) {
 	for {
 		y.mu.Lock()
@@ -110,7 +110,7 @@ func (y *Scheduler) Drain() {
 	y.await(y.ctx, closeTimeout, func() bool { return y.attempted && (y.cannotBeAcknowledged() || len(y.unsent) == 0) })
 }
 
-// cannotBeAcknowledged reports whether the server will send no acknowledgement. The caller holds the lock.
+// cannotBeAcknowledged reports whether the server is offline or accepts no changes. The caller holds the lock.
 func (y *Scheduler) cannotBeAcknowledged() bool {
 	return !y.online || y.set.WriteAccess.ReadOnlyErr() != nil
 }

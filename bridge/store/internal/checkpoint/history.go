@@ -11,8 +11,8 @@ import (
 )
 
 // The merged updates of a document still hold every text that it ever contained, until the text expires (dropDeleted).
-// A merge only loses the information which text existed at which time. So a merged record keeps the snapshot of its
-// update, which needs a few bytes.
+// A merge only loses the information about which text existed at which time. So a merged record keeps the snapshot of
+// its update, which needs a few bytes.
 
 const (
 	// maxMoves is the maximum number of stored moves of a document.

@@ -83,7 +83,7 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	return doc.putBase(last, merged)
 }
 
-// demote turns a record into a revision, and merges it with the previous revision if both belong together.
+// demote turns a record into a revision, and merges the previous revision into it if possible (mergeInto).
 func (d Document) demote(former, m *model.Revision) error {
 	if err := d.b.Delete(numbered(recordKey, m.Seq)); err != nil || m.Units == nil {
 		return err

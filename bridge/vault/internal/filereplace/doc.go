@@ -21,8 +21,8 @@
 //     (late.go).
 //
 // After a power cut, every file that had the note's name still has a name: the name of the note, or the temp name. So
-// if a program has synced a save to such a file, the next process finds the save when it sweeps the vault: it is in the
-// note or in the trash. On a disk that makes renames durable in order (disk.Dir.OrdersNames), the program's own fsync
+// if a program has synced a save to such a file, the save is in the note or in the trash after the next process has
+// swept the vault. On a disk that makes renames durable in order (disk.Dir.OrdersNames), the program's own fsync
 // also makes these names durable. On other disks it does not, so the new file and its temp name are synced before
 // step 4.
 //

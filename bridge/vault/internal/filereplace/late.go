@@ -114,8 +114,8 @@ func asAncestor(data []byte) []byte {
 	return data
 }
 
-// End returns when no file is watched any more. It stops watching files without a writer soon, and other files
-// closeGrace after their last change. Later writes are lost and logged.
+// End returns when no file is watched any more. It stops watching a file idleGrace after the file's last change if no
+// program has the file open for writing, and otherwise after closeGrace. Later writes are lost and logged.
 func (w *Watcher) End() {
 	w.mu.Lock()
 	done := w.done

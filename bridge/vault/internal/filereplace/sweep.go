@@ -115,7 +115,7 @@ func (w *Sweep) Finish(entries iter.Seq[model.SourceEntry]) (changed bool) {
 // elsewhere, or "" if nothing is there. moved has the paths of files by their modification times. lost is set if none
 // of the files is the new file, and either nothing is at rel or another file has the modification time of the new file:
 // a power cut may have torn that file. The time alone does not identify a file, because notes that are saved together
-// have one time.
+// may have the same time.
 func (w *Sweep) find(rel string, left []tempFile, moved map[int64][]string) (now string, lost bool) {
 	lost = rel == ""
 	for _, l := range left {
@@ -270,7 +270,7 @@ func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 }
 
 // newFile identifies the new file of a swap by its own inode or by the inode of the pre-image, because notes that are
-// saved together have one time.
+// saved together may have the same modification time.
 type newFile struct {
 	inode   uint64
 	modTime int64

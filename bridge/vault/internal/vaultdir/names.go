@@ -21,8 +21,7 @@ func IsTemp(name string) bool {
 
 func HiddenDir(name string) bool { return strings.HasPrefix(name, ".") }
 
-// Reserved reports whether no file may be served at rel, because it is in a hidden folder or has the name of a temp
-// file.
+// Reserved reports whether rel must not be served, because it is in a hidden folder or has the name of a temp file.
 func Reserved(rel string) bool {
 	return IsTemp(path.Base(rel)) || strings.HasPrefix(rel, ".") && strings.Contains(rel, "/") ||
 		strings.Contains(path.Dir(rel)+"/", "/.")

@@ -65,8 +65,8 @@ func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs 
 	return left, attrs, back
 }
 
-// InsertFormatted inserts text at pos with the formats that apply there. It passes deleted items, and formats that have
-// no effect there.
+// InsertFormatted inserts text at pos with the formats that apply there. It puts the text after deleted items at pos,
+// and after formats that have no effect there.
 func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
 	s := tx.Store
 	left, attrs, _ := seekFormatted(tx, b, pos)

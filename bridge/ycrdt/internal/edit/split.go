@@ -67,8 +67,8 @@ func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
 	return right
 }
 
-// SplitWhole splits the item that contains the unit (home, clock) before the unit (home, at), which must be in that
-// item or directly after it. SplitWhole does not split the item if that would cut a surrogate pair.
+// SplitWhole finds the item that contains the unit (home, clock), and splits it before the unit (home, at), which must
+// be in that item or directly after it. SplitWhole does not split the item if that would cut a surrogate pair.
 func (tx *Txn) SplitWhole(home uint32, clock, at uint64) {
 	s := tx.Store
 	x := &s.Clients[home].Index

@@ -10,8 +10,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Most documents are loaded as a whole, and most of these have only one writer. Such an update needs only one pass,
-// because after an error the document can be emptied again. All other updates are checked in a separate pass first.
+// Most documents are loaded from one update, and most of these updates have only one writer. Such an update needs only
+// one pass, because after an error the document can be emptied again. All other updates are checked in a separate pass
+// first.
 
 func (a *Updates) pristine() bool {
 	return len(a.store.Clients) == 1 && len(a.store.Branches) == 1 && a.pending.size() == 0

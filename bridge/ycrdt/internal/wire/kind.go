@@ -15,7 +15,7 @@ const (
 	KindSkip    = 10 // on the wire only: a hole in a merged update
 )
 
-// The bits of an info byte above the kind.
+// infoKind masks the kind in an info byte. The other bits are flags.
 const (
 	infoKind      = 0x1f
 	InfoParentSub = 0x20

@@ -55,7 +55,8 @@ func visible(r rune) rune {
 	return r
 }
 
-// PrintableWriter applies Printable to the written text. slog's text handler quotes every control character except DEL.
+// PrintableWriter applies Printable to the written text. slog's text handler needs it, because the handler quotes every
+// control character except DEL.
 type PrintableWriter struct{ W io.Writer }
 
 func (p PrintableWriter) Write(b []byte) (int, error) {

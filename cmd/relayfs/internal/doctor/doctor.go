@@ -2,9 +2,9 @@
 // the vaults and the servers. Examine returns a Report with a finding per check: ok, warn or fail. Most findings that
 // are not ok include a fix. A Report also lists the processes that serve vaults, and the values of the settings.
 // Callers pass the errors of the configuration that 'relayfs mount' itself would find, so that both commands agree. A
-// process checks the stores that it has open; this process checks the other stores of the sources. Examine changes
-// nothing, except that it writes and removes a test file in the state folder. If that folder is missing, the test file
-// is in its nearest parent that exists.
+// running owner checks the stores that it has open; this process checks the other stores of the sources. Examine
+// changes nothing, except that it writes and removes a test file in the state folder. If that folder is missing, the
+// test file is in its nearest parent that exists.
 package doctor
 
 import (

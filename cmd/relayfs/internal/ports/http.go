@@ -180,8 +180,8 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// pendingConn is a connection of limitedListener. The listener may close it early until its client has sent a valid
-// token (authenticated).
+// pendingConn is a connection of limitedListener. Until the client has sent a valid token (authenticated), the listener
+// may close the connection.
 type pendingConn struct {
 	net.Conn
 	l     *limitedListener

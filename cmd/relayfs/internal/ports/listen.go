@@ -61,8 +61,9 @@ func CheckFree(http, metrics string) error {
 	return nil
 }
 
-// NewServer returns a server that closes a connection without a request after two minutes. Browsers connect before they
-// have a request, and on a busy machine much earlier. Chromium shows an error if such a connection is closed.
+// NewServer returns a server that waits two minutes for a request before it closes a connection. Browsers open
+// connections in advance, and on a busy machine the request may come much later. Chromium shows an error if the server
+// has closed such a connection.
 func NewServer(h http.Handler) *http.Server {
 	const idle = 2 * time.Minute
 	return &http.Server{Handler: h, ReadHeaderTimeout: idle, IdleTimeout: idle, MaxHeaderBytes: 64 << 10}

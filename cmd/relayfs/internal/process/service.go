@@ -29,7 +29,7 @@ type Manager struct {
 	unit    string // name of the unit, for templates
 	log     string
 	control string // name of the program that controls the manager
-	// The next four fields are lists of arguments for control. removed has the arguments for the time after the service
+	// The next four fields are lists of arguments for control. removed has the arguments of the call after the service
 	// file was removed.
 	start         [][]string
 	stop, removed []string

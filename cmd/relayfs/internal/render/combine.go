@@ -124,7 +124,8 @@ func matchNodes(old, new []*Node) []int {
 	return out
 }
 
-// matchNode returns the index of the new node that has most of the unchanged text of o, or -1.
+// matchNode returns the index of the new node that shares the most unchanged text with o. It returns -1 if there is no
+// such node, or if that node does not match o.
 func matchNode(o *Node, new []*Node, holder map[int]int) int {
 	votes := make(map[int]int)
 	best := -1

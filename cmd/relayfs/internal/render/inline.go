@@ -17,8 +17,8 @@ type linkNode struct {
 	shown       text.Segment
 }
 
-// maxInline is the maximum number of bytes in which the end of an element is searched. Without this limit, a line that
-// is as long as the note and contains only beginnings of elements would take quadratic time.
+// maxInline is the maximum number of bytes in which the parser looks for the end of an element. Without this limit, a
+// line that is as long as the note and contains only beginnings of elements would take quadratic time.
 const maxInline = 2000
 
 var kindLink = ast.NewNodeKind("ObsidianInline")

@@ -169,7 +169,7 @@ func (all markSpans) at(off int) string {
 	return ""
 }
 
-// view is a merged text without the runs of one kind, which is the note before or after the changes.
+// view is the note before or after the changes: a merged text without the runs of one kind.
 type view struct {
 	of   *merged
 	text []byte

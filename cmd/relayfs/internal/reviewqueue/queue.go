@@ -13,8 +13,8 @@ type Change struct {
 }
 
 // Pending is a short list of the suggestions at or below some paths. Suggestions in notes have no texts and lines here,
-// except link updates that belong to a rename; the type Note has the texts and lines. Pending includes all proposals,
-// independent of their paths.
+// except link updates that belong to a rename; the type Note has the texts and lines. Pending also includes all
+// proposals, whatever their paths are.
 type Pending struct {
 	Suggestions []Suggestion `json:"suggestions"`
 	Commented   []string     `json:"commented"` // notes with comments
@@ -57,7 +57,7 @@ func Imperative(v model.Verdict) string {
 	return strings.ToUpper(verb[:1]) + verb[1:]
 }
 
-// reviewer returns the author of decisions and comments, which is always the user of this machine.
+// reviewer returns the user of this machine, who is always the author of decisions and comments.
 func reviewer() model.Author {
 	var a model.Author
 	if u, err := user.Current(); err == nil {

@@ -216,7 +216,7 @@ func (h *perFolderHandlers) open(folders []string, agent bool) http.Handler {
 			return c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
 		},
 		Refusals: func(p model.Path) []model.Refusal {
-			// A refusal about a name at the top of the mount that is not a root concerns every client.
+			// A refusal about a top-level name that belongs to no root concerns every client.
 			return slices.DeleteFunc(c.Refusals.Of(p), func(r model.Refusal) bool {
 				root, _ := r.Path.Split()
 				served := slices.ContainsFunc(c.sources, func(s source.Source) bool { return s.Name == root })

@@ -26,9 +26,9 @@ const takeoverDelay = 10 * time.Second
 
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
-// Stdio connects a client on stdin and stdout to the owner of the sources. If there is no owner at the start, or later
-// for takeoverDelay, this process becomes the owner. Other clients can then use this process as well, and this process
-// may hand over to a process that asks for the vaults (mayHandOver).
+// Stdio connects a client on stdin and stdout to the owner of the sources. This process becomes the owner if there is
+// none at the start, or if later there is none for takeoverDelay. Other clients can then use this process as well, and
+// this process may hand over to a process that asks for the vaults (mayHandOver).
 type Stdio struct {
 	Sources  []source.Source
 	Options  Options                          // options for serving the sources in this process
@@ -138,8 +138,8 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 	}
 }
 
-// mayHandOver returns an error unless the next owner serves the same sources under the same names, and the client has
-// no flags that the next owner would override.
+// mayHandOver returns an error if the client has flags that the next owner would override, or if the next owner does
+// not serve all sources of this process under the same names.
 func (s *Stdio) mayHandOver(req handoverRequest) error {
 	if len(s.Given) > 0 {
 		return fmt.Errorf("it was started with %s, which the other process would override", strings.Join(s.Given, ", "))

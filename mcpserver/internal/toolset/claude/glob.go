@@ -26,8 +26,8 @@ type globArgs struct {
 	result.Listing
 }
 
-// globCursor is the last listed path and its time, in a list of the changes after Since and up to Until. Paths that
-// change while the client reads the list come at its end.
+// globCursor is the last listed path and its modification time. The files changed after Since and up to Until come
+// first. Files that change while the client reads the list come at its end.
 type globCursor struct {
 	Since, Until, Time int64 // Unix times in nanoseconds
 	Path               string

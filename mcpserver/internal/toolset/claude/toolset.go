@@ -1,7 +1,7 @@
-// Package claude implements the default toolset. Its tools read, glob, grep, edit and write have the names, in lower
-// case, and the main arguments of Claude Code's built-in tools, and similar responses in plain text. The other tools
-// serve what plain files lack: links, moves that rewrite links, suggestions, comments, tasks, search by meaning.
-// Package change makes the changes.
+// Package claude implements the default toolset. The tools named read, glob, grep, edit and write are like Claude
+// Code's built-in tools: they have the same names in lower case, the same main arguments, and similar responses in
+// plain text. The other tools serve what plain files lack: links, moves that rewrite links, suggestions, comments,
+// tasks, search by meaning. Package change makes the changes.
 package claude
 
 import (

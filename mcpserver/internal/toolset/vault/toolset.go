@@ -1,6 +1,6 @@
-// Package vault implements the toolset vault. Its tools ([Tools]) create periodic notes and notes from templates by the
-// vault's own settings in .obsidian, list changes by others, name the session, and return obsidian:// links. They
-// answer in plain text; package change makes the changes.
+// Package vault implements the toolset vault. Its tools ([Tools]) create periodic notes and notes from templates as
+// configured in the vault's .obsidian folder, list changes by others, name the session, and return obsidian:// links.
+// They answer in plain text; package change makes the changes.
 package vault
 
 import "github.com/relayfs/relayfs/mcpserver/internal/tool"

@@ -18,8 +18,8 @@ type queryWord struct {
 	known   bool               // the word occurs in a document
 }
 
-// These are limits and weights of the inexact matches of a word: with a term in a compound, a term that differs by one
-// edit, and a term with a similar beginning. Terms with fewer than minPart characters are part of too many words.
+// These are limits and weights of a word's inexact matches: terms that contain the word, terms that differ from it by
+// one edit, and terms with a similar beginning. Terms with fewer than minPart characters are part of too many words.
 const (
 	minPart      = 4
 	maxExpanded  = 24
