@@ -29,6 +29,9 @@ afterwards, nor tokens, keys or logins.`,
 		Example: "  relayfs backup ~/backups/relayfs-$(date +%F).zip",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.refuseAgent("a backup, which contains hidden notes,"); err != nil {
+				return err
+			}
 			file, err := filepath.Abs(args[0])
 			if err != nil {
 				return err

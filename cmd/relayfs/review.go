@@ -48,6 +48,9 @@ pending suggestions. It prints the page's address, which contains a secret, and
 serves until it is interrupted. 'relayfs suggestions review' does the same in a
 terminal.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.refuseAgent("the review page"); err != nil {
+				return err
+			}
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, state owner.Folder) error {
 				p, err := page.Listen(state)
 				if err != nil {
@@ -78,6 +81,9 @@ func newReviewCommand(e *env) *cobra.Command {
 		Long:  "Review shows the pending suggestions one by one.\n\n" + tui.Help,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := sel.Check(nil); err != nil {
+				return err
+			}
+			if err := f.refuseAgent("the review"); err != nil {
 				return err
 			}
 			in, inOK := e.stdin.(*os.File)

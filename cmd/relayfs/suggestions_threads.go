@@ -72,6 +72,9 @@ The suggestion stays pending. With the ID of a thread it answers the thread. Wit
 			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
 				return cli.Usagef("give the ID of one suggestion or thread, or --note and --quote")
 			}
+			if err := f.refuseAgent("commenting on notes"); err != nil {
+				return err
+			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 				if len(ids) == 1 {
 					if err := commentTarget(ctx, q, &r, ids[0]); err != nil {

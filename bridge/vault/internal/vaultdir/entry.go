@@ -55,7 +55,7 @@ func entryIn(dir disk.Dir, rel, name string, info *disk.Info) (e model.SourceEnt
 
 func served(info *disk.Info, name string) bool {
 	switch {
-	case !utf8.ValidString(name), IsTemp(name):
+	case !utf8.ValidString(name), IsTemp(name), name == AgentConfig:
 		return false
 	case IsKind(info, fs.ModeDir):
 		return !HiddenDir(name)

@@ -15,15 +15,20 @@ const (
 // Trash is the folder in which Obsidian keeps deleted notes, if it is set to keep them in the vault.
 const Trash = ".trash"
 
+// AgentConfig is the file in which agents look for the MCP servers of a project. It is not served, as .claude is not: an
+// agent must not start the servers of a vault that others can write to.
+const AgentConfig = ".mcp.json"
+
 func IsTemp(name string) bool {
 	return strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, TempSuffix)
 }
 
 func HiddenDir(name string) bool { return strings.HasPrefix(name, ".") }
 
-// Reserved reports whether rel must not be served, because it is in a hidden folder or has the name of a temp file.
+// Reserved reports whether rel must not be served, because it is in a hidden folder, or has the name of a temp file or
+// AgentConfig.
 func Reserved(rel string) bool {
-	return IsTemp(path.Base(rel)) || strings.HasPrefix(rel, ".") && strings.Contains(rel, "/") ||
+	return IsTemp(path.Base(rel)) || path.Base(rel) == AgentConfig || strings.HasPrefix(rel, ".") && strings.Contains(rel, "/") ||
 		strings.Contains(path.Dir(rel)+"/", "/.")
 }
 
