@@ -21,7 +21,7 @@ type env struct {
 	stdout, stderr io.Writer
 	json           bool           // --json
 	config         *config.Config // set before a command runs
-	configErr      error          // errors in config, for doctor and status; any other command fails with them
+	configErr      error          // errors in config, for doctor and status; unmount and version ignore them, other commands fail
 	set            map[*cobra.Command]*pflag.FlagSet
 }
 

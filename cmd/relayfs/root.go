@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,8 @@ in the note, {--old--}{++new++}, which you accept or reject.`,
 			if err == nil || isStatus && e.config != nil {
 				err = errors.Join(err, e.config.Apply(cmd, e.settings(cmd)))
 			}
-			if (isStatus || cmd.Name() == doctorCommand) && e.config != nil {
+			// unmount and version need no settings.
+			if (isStatus || slices.Contains([]string{doctorCommand, "unmount", "version"}, cmd.Name())) && e.config != nil {
 				e.configErr, err = err, nil
 			}
 			return err
