@@ -332,9 +332,13 @@ const (
 // treat returns the treatment of a link. A link stays unchanged if a user wants to keep it, or if it is in one of the
 // rename's own suggestions, on which the same decision decides. After a rejection, a link also stays unchanged unless
 // it is in pending text or in text that a user accepted while the rename was pending.
+//
+// A user may accept several renames together, for example an exchange of names. A link that one of these renames has
+// rewritten is right, although its new name may be the old name of another note. So after an acceptance a link stays
+// unchanged if the suggestion of a rename added its linkpath, or if the same decision has rewritten it.
 func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
-	case p.Kept, d != nil && p.Own:
+	case p.Kept, d != nil && p.Own, d != nil && d.Verdict == model.Accepted && (p.Followed || p.Relinked != "" && p.Relinked == d.Batch):
 		return unchanged
 	case d != nil && d.Verdict == model.Rejected && !p.Added:
 		switch {

@@ -36,11 +36,12 @@ type Fact struct {
 	By        *Writer // nil for users and unknown writers
 	Ins       Atom    // zero if the character was not proposed
 	Dels      []Atom
-	Syntax    bool // part of a mark or comment that relayfs wrote
-	Broken    bool // the character belongs to an unmatched delimiter and is not text; see also refuse
-	Displaced bool // a user typed the character instead of a suggestion that is pending again
-	Older     bool // the character belongs to a comment that is older than the suggestion next to the comment
-	Undone    bool // an undo removed the character or left it deleted
+	Syntax    bool   // part of a mark or comment that relayfs wrote
+	Broken    bool   // the character belongs to an unmatched delimiter and is not text; see also refuse
+	Displaced bool   // a user typed the character instead of a suggestion that is pending again
+	Older     bool   // the character belongs to a comment that is older than the suggestion next to the comment
+	Undone    bool   // an undo removed the character or left it deleted
+	Relinked  string // batch of the last decision on a rename that rewrote the link of the character; "" if there is none
 }
 
 // Atom is one character's part of a suggestion.
@@ -256,7 +257,7 @@ func (t *Table) Add(rec *model.Record) {
 		t.update(fm.Typed, func(f Fact) Fact { f.Syntax = false; return f })
 	}
 	for _, l := range rec.Links {
-		t.rewrite(l)
+		t.rewrite(l, d)
 	}
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
@@ -290,9 +291,12 @@ func (t *Table) Add(rec *model.Record) {
 	}
 }
 
-// rewrite gives the new text of a link the fact of its old text.
-func (t *Table) rewrite(l model.LinkRewrite) {
+// rewrite gives the new text of a link the fact of its old text. d is the decision on the rename, or nil.
+func (t *Table) rewrite(l model.LinkRewrite, d *model.Decision) {
 	fact := *t.At(l.Removed[0].At)
+	if d != nil {
+		fact.Relinked = d.Batch
+	}
 	t.update(l.Typed, func(Fact) Fact { return fact })
 	if s := fact.Ins.Of; s != nil {
 		s.add = append(s.add, l.Typed...)

@@ -28,6 +28,8 @@ type LinkPlace struct {
 	Accepted time.Time // when a user accepted its linkpath, which an agent had proposed
 	Own      bool      // the linkpath is text of a pending suggestion that rewrites links for the rename
 	Kept     bool      // a user has rejected such a suggestion here
+	Followed bool      // a suggestion that rewrites links for a rename, maybe another one, added the linkpath
+	Relinked string    // batch of the last decision on a rename that rewrote the linkpath; "" if there is none
 }
 
 // NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, or "" if
@@ -49,7 +51,8 @@ func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
 		pos := textmerge.UTF16Len(l.layout.Raw[:p.Off])
 		l.layout.Facts(pos, pos+1, func(_ int, _ model.IDRange, f *attribution.Fact) {
 			p.Own, p.Kept = f.LinkOf(l.rename)
-			p.Accepted = f.Accepted()
+			p.Accepted, p.Relinked = f.Accepted(), f.Relinked
+			p.Followed = f.Ins.Of != nil && f.Ins.Of.FollowsRename()
 		})
 	}
 	return p, true
