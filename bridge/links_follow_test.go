@@ -508,6 +508,58 @@ func TestLinkToAnExchangedNoteSurvivesTheWithdrawal(t *testing.T) {
 	v.says("accepted", "Index.md", "[[C]] [[A]]\n")
 }
 
+// Names are exchanged or passed on, and a note has links to them in its text, in front matter and in pending text. Accepting
+// the renames, at once or one rename at a time, lets each link follow its own note. An undo brings all back.
+func TestEachLinkFollowsItsOwnRename(t *testing.T) {
+	const all = "---\none: \"[[A]]\"\ntwo: \"[[B]]\"\nthree: \"[[C]]\"\n---\n[[A]] [[B]] [[C]].\n"
+	links := func(a, b, c string) string {
+		return strings.NewReplacer("[[A]]", "[["+a+"]]", "[[B]]", "[["+b+"]]", "[[C]]", "[["+c+"]]").Replace(all)
+	}
+	exchange := func(v *linkedVault) { v.exchange(ann, "Notes/A.md", "Notes/B.md") }
+	for name, tc := range map[string]struct {
+		renames func(*linkedVault)
+		a, b, c string
+		singly  bool // the renames can be decided one at a time
+	}{
+		"exchange": {exchange, "B", "A", "C", false},
+		"circle":   {func(v *linkedVault) { v.exchange(ann, "Notes/A.md", "Notes/B.md", "Notes/C.md") }, "C", "A", "B", false},
+		"chain": {func(v *linkedVault) {
+			v.renames(ann, "Notes/C.md", "Notes/D.md")
+			v.renames(ann, "Notes/B.md", "Notes/C.md")
+			v.renames(ann, "Notes/A.md", "Notes/B.md")
+		}, "B", "C", "D", true},
+	} {
+		for _, sentence := range []bool{false, true} {
+			v := newLinkedVault(t, map[string]string{"A.md": "a\n", "B.md": "b\n", "C.md": "c\n", "Index.md": all})
+			want := links(tc.a, tc.b, tc.c)
+			if sentence {
+				v.edits(ann, "Notes/Index.md", "[[C]].", "[[C]]. See [[A]] or [[B]].")
+				want = strings.Replace(want, "]].", "]].{++ See [["+tc.a+"]] or [["+tc.b+"]].++}", 1)
+			}
+			tc.renames(v)
+			before := v.content("Index.md")
+			out := decideAll(t, v.ws, model.Accepted)
+			v.says(name+", accepted", "Index.md", want)
+			if _, err := v.ws.Undo(t.Context(), out.Batch, person); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			v.says(name+", undone", "Index.md", before)
+			if !tc.singly {
+				continue
+			}
+			list, err := v.ws.Proposals(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range list {
+				v.decides(model.Accepted, p.ID)
+			}
+			decideAll(t, v.ws, model.Accepted)
+			v.says(name+", accepted one at a time", "Index.md", want)
+		}
+	}
+}
+
 // An acceptance changes no link in text that a suggestion deletes if the link leads to a note whose rename waits.
 func TestAcceptanceKeepsLinksOfPendingRenames(t *testing.T) {
 	v := newLinkedVault(t, map[string]string{"x/B.md": "x\n", "y/yy/B.md": "y\n", "Index.md": "See [[B]].\n"})
