@@ -101,3 +101,30 @@ func TestPersonCommentsOnALink(t *testing.T) {
 		}
 	}
 }
+
+// A person's comment breaks no block ID, marker or definition.
+func TestPersonCommentsBesideMarkers(t *testing.T) {
+	for _, tt := range []struct{ text, quote, want string }{ // want is "" if the comment is refused
+		{"Para one ^pid\n", "one ^pid", "Para one{>>} ^pid\n"},
+		{"Para {++more ++}one ^pid\n", "more one ^pid", "Para {++more ++}one{>>} ^pid\n"},
+		{"Para{>>old<<} ^pid\n", "^pid", "Para{>>old<<}{>>} ^pid\n"},
+		{"Para {++one ^pid++}\n", "one", ""},
+		{"- [ ] a\n", "- [ ]", ""},
+		{"[r]: Plan.md\n", "Plan", ""},
+		{"```\na\n```\n", "a", ""},
+	} {
+		f := bridgetest.New(t, map[string]string{"Notes/Note.md": tt.text})
+		_, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: "Notes/Note.md", Quote: tt.quote}, "why?", person)
+		got := f.SourceText("Notes/Note.md")
+		if tt.want == "" {
+			if err == nil || got != tt.text {
+				t.Errorf("%q, on %q: %q, %v, want an error", tt.text, tt.quote, got, err)
+			}
+			continue
+		}
+		before, after, _ := strings.Cut(tt.want, "{>>}")
+		if err != nil || !strings.HasPrefix(got, before+"{>>") || !strings.HasSuffix(got, "<<}"+after) || !strings.Contains(got, "why?") {
+			t.Errorf("%q, on %q: %q, %v, want %q", tt.text, tt.quote, got, err, tt.want)
+		}
+	}
+}

@@ -51,3 +51,63 @@ func TestAfterConstruct(t *testing.T) {
 		}
 	}
 }
+
+func TestCommentPlace(t *testing.T) {
+	for _, tt := range []struct{ text, anchor, want string }{ // want is the text before the comment; "-" if it is refused
+		{"Para one ^pid", "Para one ^pid", "Para one"},
+		{"Para one ^pid\nb", "^pid\n", "Para one ^pid\n"},
+		{"Para one ^pid \r\nb", "^pi", "Para one"},
+		{"Para one ^pid", "one ", "Para one"},
+		{"Para one ^pid", "Para", "Para"},
+		{"- a ^pid\n- b", "a ^pid", "- a"},
+		{"[[A]] ^pid", "[[A", "[[A]]"},
+		{"x^2 and $a ^2$", "$a", "x^2 and $a ^2$"},
+		{"- a\n\n^pid", "^pid", "-"},
+		{"- ^pid", "^pid", "-"},
+		{"> ^pid", "^pid", "-"},
+		{"# Head", "Head", "# Head"},
+		{"# Head", "#", "-"},
+		{"[a]: http://x", "http://x", "-"},
+		{"[a]: http://x", "[a]", "-"},
+		{"> [a]: http://x", "http", "-"},
+		{"[Note]: call him back", "back", "[Note]: call him back"},
+		{"[^1]: In May.", "[^1]", "-"},
+		{"[^1]: In May.", "[^1]:", "-"},
+		{"[^1]: In May.", "May", "[^1]: In May"},
+		{"| a |\n|---|\n| b |", "|---|", "-"},
+		{"| a |\n|---|\n| b |", "b", "| a |\n|---|\n| b"},
+		{"- [ ] do", "- [ ]", "-"},
+		{"- [x] do", "[x", "-"},
+		{"- [ ] do", "do", "- [ ] do"},
+		{"- do", "-", "-"},
+		{"1. do", "1.", "-"},
+		{"> do", ">", "-"},
+		{"> do", "do", "> do"},
+		{"> [!tip]", "[!tip]", "-"},
+		{"> [!tip] Title", "[!tip]", "-"},
+		{"> [!tip] Title", "Title", "> [!tip] Title"},
+		{"a\n\n***\n", "***", "-"},
+		{"a\n===\n", "===", "-"},
+		{"```go\nx\n```\n", "```go", "-"},
+		{"```go\nx\n```\n", "x", "-"},
+		{"```go\nx\n```\n", "x\n```", "-"},
+		{"- a\n  ```\n  x\n  ```\n", "x", "-"},
+		{"$$\nx\n$$\n", "x", "-"},
+		{"$$\nx\n$$\n", "x\n$$", "-"},
+		{"x\n\n    code", "code", "-"},
+		{"x\n\n    code", "co", "-"},
+		{"- x\n\n    more", "more", "- x\n\n    more"},
+		{"---\na: b\n---\nc", "b", "-"},
+		{"---\na: b\n---\nc", "c", "---\na: b\n---\nc"},
+		{"a `b` c", "`b`", "a `b`"},
+	} {
+		place, ok := CommentPlace(tt.text, strings.Index(tt.text, tt.anchor)+len(tt.anchor))
+		got := "-"
+		if ok {
+			got = tt.text[:place]
+		}
+		if got != tt.want {
+			t.Errorf("%q: the comment on %q is after %q, want %q", tt.text, tt.anchor, got, tt.want)
+		}
+	}
+}

@@ -133,6 +133,19 @@ func AfterConstruct(raw string, at int) int {
 	return at
 }
 
+// CommentPlace returns the offset at which a comment on the text before an offset of a view is placed: after the
+// construct that the offset is inside, and before the block ID that ends the line. ok is false if a comment there would
+// be literal text, or would take a marker or a whole line its meaning.
+func CommentPlace(view string, at int) (place int, ok bool) {
+	at = AfterConstruct(view, at)
+	if id := markdown.BlockID(view, at); at >= id {
+		if at = len(strings.TrimRight(view[:id], " \t")); at == span.LineStart(view, at) { // the ID of the block before
+			return at, false
+		}
+	}
+	return at, !markdown.NewZones(view).In(at) && !markdown.Fixed(view, at)
+}
+
 // tokenAround returns the token that starts before an offset and ends after it.
 func tokenAround(raw string, at int) (markdown.Token, bool) {
 	line := span.New(span.LineStart(raw, at), span.LineEnd(raw, at))

@@ -335,7 +335,8 @@ const (
 //
 // A user may accept several renames together, for example an exchange of names. A link that one of these renames has
 // rewritten is right, although its new name may be the old name of another note. So after an acceptance a link stays
-// unchanged if the suggestion of a rename added its linkpath, or if the same decision has rewritten it.
+// unchanged if the same decision has rewritten it, or if the suggestion of a rename added its linkpath and it leads to a
+// file.
 func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
 	case p.Kept, d != nil && p.Own, d != nil && d.Verdict == model.Accepted && (p.Followed || p.Relinked != "" && p.Relinked == d.Batch):
@@ -390,12 +391,13 @@ func (r *relink) edits(l *note.Locked, current *model.Version, p, original model
 		}
 		text := current.Known().Render(current.Canonical(), v.View)
 		body, _ := diffwrap.FrontMatter(text)
-		r.each(v.at, text, v.oldTargets, func(link links.Link, target string) {
+		r.each(v.at, text, v.oldTargets, func(link links.Link, target string, leads bool) {
 			linkpath := diffwrap.Span{Start: link.TargetOff, End: link.TargetOff + link.TargetLen}
 			place, ok := places.Find(diffwrap.Span{Start: link.Off, End: link.Off + link.Len}, linkpath)
 			if !ok || taken[place.Off] {
 				return
 			}
+			place.Followed = place.Followed && leads
 			how := r.treat(place, link.Off < body)
 			if how == suggested && text != current.Text() { // writers edit the marked text
 				how = inPlace
@@ -416,19 +418,21 @@ func (r *relink) edits(l *note.Locked, current *model.Version, p, original model
 	return out, nil
 }
 
-// each calls fn for the links of text that have wrong targets. target is the linkpath of the right target.
-func (r *relink) each(p model.Path, text string, oldTargets map[string]model.LinkTarget, fn func(l links.Link, target string)) {
+// each calls fn for the links of text that have wrong targets. target is the linkpath of the right target. leads is set if
+// the link leads to another file.
+func (r *relink) each(p model.Path, text string, oldTargets map[string]model.LinkTarget, fn func(l links.Link, target string, leads bool)) {
 	for _, l := range links.Extract(text) {
 		want, ok := r.target(p, l, oldTargets)
 		if !ok {
 			continue
 		}
-		if got, ok := r.index.Resolve(string(p), l); ok && got == want {
+		got, leads := r.index.Resolve(string(p), l)
+		if leads && got == want {
 			continue
 		}
 		written := text[l.TargetOff : l.TargetOff+l.TargetLen]
 		if target, ok := r.index.Retarget(string(p), l, written, want); ok && target != written {
-			fn(l, target)
+			fn(l, target, leads)
 		}
 	}
 }

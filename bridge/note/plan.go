@@ -32,6 +32,9 @@ func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.
 	return planner.Amend(current, s, text)
 }
 
+// ErrNoComment is the error for a comment that cannot be placed.
+var ErrNoComment = planner.ErrNoComment
+
 // AddComment plans a user's comment at a byte offset of the canonical text.
 func AddComment(current *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
 	return planner.AddComment(current, at, text, dialect, d)

@@ -31,7 +31,7 @@ type CommentAnchor struct {
 	Thread     string // ID of a thread
 	Suggestion string // ID of a suggestion
 	// Quote is text that occurs once in the accepted view. The comment is placed after it, and after the link or other
-	// indivisible construct in which it ends.
+	// indivisible construct in which it ends, but before a block ID.
 	Quote string
 	// Start and End are the byte range of the canonical text in which Quote is searched; End zero means the end of
 	// the text. Without a Quote the comment is placed at End.
@@ -98,6 +98,9 @@ func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line i
 		}
 		off = diffwrap.AfterConstruct(current.Canonical(), outOfMarks(x.Marks, off))
 		off = outOfMarks(x.Marks, off) // the construct may end in another mark
+		if off, err = commentPlace(current, x.Marks, off); err != nil {
+			return 0, 0, err
+		}
 	}
 	for i := range threads { // the comment joins an existing thread
 		if threads[i].Start <= off && off < threads[i].End {
@@ -106,6 +109,24 @@ func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line i
 	}
 	view := current.Known().Before(off).Accepted(current.Canonical()[:off])
 	return off, 1 + strings.Count(view, "\n"), nil
+}
+
+// commentPlace returns the offset near off at which a comment breaks nothing in the accepted view.
+func commentPlace(current *model.Version, marks []diffwrap.Mark, off int) (int, error) {
+	known, raw := current.Known(), current.Canonical()
+	at := len(known.Before(off).Accepted(raw[:off]))
+	place, ok := diffwrap.CommentPlace(known.Accepted(raw), at)
+	if ok && place != at {
+		off = 0
+		if place > 0 {
+			off = rawAt(known.Segments(raw, diffwrap.AcceptedView), place-1) + 1
+		}
+		ok = outOfMarks(marks, off) == off
+	}
+	if !ok {
+		return 0, model.RefusedError(note.ErrNoComment)
+	}
+	return off, nil
 }
 
 // outOfMarks returns the end of the run of adjacent marks around off. If off is in no mark and not between two adjacent

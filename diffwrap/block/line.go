@@ -99,6 +99,13 @@ func label(s string) int {
 	return end + 2
 }
 
+// Defines reports whether a line alone is a link reference definition.
+func Defines(s string) bool {
+	in := scanner{text: s}
+	_, ok := in.definition(line{end: len(s), next: len(s), rest: s})
+	return ok
+}
+
 // isUnderline reports whether a line that is not blank makes the line before it a heading.
 func isUnderline(s string) bool {
 	s = strings.TrimRight(s, " \t")

@@ -283,6 +283,18 @@ func blockID(s string) int {
 	return 0
 }
 
+// BlockID returns the offset of the block ID at the end of the line at an offset. Without an ID, it returns an offset
+// after the text.
+func BlockID(text string, at int) int {
+	start := span.LineStart(text, at)
+	line := strings.TrimRight(text[start:span.LineEnd(text, at)], " \t\r\n")
+	i := strings.LastIndexByte(line, '^')
+	if i < 0 || blockID(line[i:]) == 0 || i > 0 && !isBlank(line[i-1]) {
+		return len(text) + 1
+	}
+	return start + i
+}
+
 // urlLength returns the length of the rest of a URL after its scheme. The URL ends at a blank or quoting character, and
 // does not include the sentence's punctuation at the end.
 func urlLength(s string) int {

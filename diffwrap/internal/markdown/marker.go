@@ -5,6 +5,7 @@ package markdown
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -42,6 +43,40 @@ func Marker(s string) int {
 		n += end
 	}
 	return n
+}
+
+// Fixed reports whether text inserted at an offset would become part of a literal block, or would change the kind of the
+// line: the offset is not after the line's marker, or the whole line is a marker or a definition.
+func Fixed(text string, at int) bool {
+	body, _ := block.FrontMatter(text)
+	if at < body {
+		return true
+	}
+	blocks := block.Scan(text[body:])
+	for _, s := range block.Literals(text[body:], blocks) {
+		if s.Start+body <= at && at <= s.End+body {
+			return true
+		}
+	}
+	for _, b := range blocks {
+		if b.Kind == block.Definition && b.Start+body <= at && at <= b.End+body {
+			return true
+		}
+	}
+	start := span.LineStart(text, at)
+	line := strings.TrimRight(text[start:span.LineEnd(text, at)], "\r\n")
+	indent := indentation(line)
+	kind, n := block.Line(line[indent:])
+	switch kind {
+	case block.FenceLine, block.FormulaFence, block.RuleLine:
+		return true
+	case block.DefinitionLine:
+		return block.Defines(line[indent:])
+	case block.FootnoteLine:
+		n = strings.Index(line[indent:], "]:") + len("]:")
+	}
+	marker := indent + n
+	return at <= start+marker && strings.Trim(line[:marker], " \t") != ""
 }
 
 // indentation returns the length of the blanks and quote markers at the start of a line.

@@ -13,15 +13,15 @@ import (
 
 // This file plans users' comments and the removal of threads. Both are in the journal, so they can be undone.
 
-// errNoComment is the error for a comment that would not be parsed as a comment at its place.
-var errNoComment = errors.New("a comment cannot be placed there: comment on the text before or after it")
+// ErrNoComment is the error for a comment that would not be parsed as a comment at its place, or would break its line.
+var ErrNoComment = errors.New("a comment cannot be placed there: comment on the text before or after it")
 
 // AddComment plans a user's comment at a byte offset of the canonical text.
 func AddComment(current *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
 	raw := current.Canonical()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
 	if end, _ := diffwrap.FrontMatter(raw); at < end || !current.Known().CommentFits(raw, at, comment) {
-		return Plan{}, model.RefusedError(errNoComment)
+		return Plan{}, model.RefusedError(ErrNoComment)
 	}
 	from := textmerge.UTF16Len(raw[:at])
 	d.Runs = []model.DecidedRun{{At: model.OffsetRange(from, from+textmerge.UTF16Len(comment)), Role: model.RoleCommentAdded, Text: comment}}

@@ -152,14 +152,14 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (result.Result,
 		case 0:
 			return nil, result.InvalidArgument("anchor_text not found in %s. Make sure it matches exactly.", result.Escape(p))
 		case 1:
-			at = places[0].End
+			var ok bool
+			if at, ok = diffwrap.CommentPlace(current.Text(), places[0].End); !ok {
+				return nil, result.InvalidArgument("anchor_text is in code, front matter, a formula, a definition or the marker of a line in %s, where a comment would be text or break the line. Anchor it to the text before or after.", result.Escape(p))
+			}
 			for _, t := range diffwrap.Threads(current.Text()) { // a thread joins the adjacent comments
 				if t.Start <= at && at < t.End {
 					at = t.End
 				}
-			}
-			if diffwrap.LiteralsOf(current.Text()).Has(at) {
-				return nil, result.InvalidArgument("anchor_text is in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", result.Escape(p))
 			}
 			if err := textrange.CheckMarkup(textrange.Argument{Name: "comment", Text: a.Comment}, c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err
