@@ -228,8 +228,8 @@ func (f *fileState) mayBeOpen() bool {
 }
 
 // mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup. An open of a
-// stale inode always fails. An open of an inode without a name fails unless it is the repeated one, because the kernel
-// does not look up a third time, and because a program may open an inode that has no name.
+// stale inode always fails. The first open of an inode without a name fails, too. The repeated open does not, because
+// the kernel does not look up a third time, and because programs may open an inode that has no name.
 func (f *File) mustReopen(repeated bool) bool {
 	life := f.lifeState()
 	return life.IsStale() || (life.IsReplaced() || life.Links() == 0) && !repeated && !f.t.handleless

@@ -156,8 +156,8 @@ func (c Client) Query() url.Values {
 	return query
 }
 
-// LocalHandler serves clients of this machine in all protocol versions (transport.Local). The query of the stream
-// describes the client (Client.Query).
+// LocalHandler serves clients of this machine in all protocol versions (transport.Local). The URL query
+// of the request that opens the stream describes the client (Client.Query).
 func (s *Server) LocalHandler() http.Handler {
 	h := &transport.Local{Protocol: s.mcp, Subscriptions: s.subscriptions, Logger: s.log}
 	h.Begin = func(r *http.Request) transport.LocalSession {

@@ -28,7 +28,7 @@ var (
 	ErrRefused          = errors.New("change cannot become a suggestion")
 	ErrContent          = errors.New("cannot hold this")
 	ErrNeedsReview      = errors.New("is not allowed by the structure policy")
-	ErrModeNotSupported = errors.New("permissions are changed in the vault itself, or with --mode direct")
+	ErrModeNotSupported = errors.New("permissions cannot be changed here: change them in the vault itself, or use --mode direct")
 	ErrNameTaken        = errors.New("is in the way")
 	ErrStale            = errors.New("changed since the proposal was made")
 	ErrDeletionLimit    = errors.New("would delete too many notes at once")

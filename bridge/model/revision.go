@@ -35,7 +35,7 @@ type Moved struct {
 	After uint64    `json:"after"` // number of the last record before the rename
 }
 
-// Texts has all texts that a document had. Deleted text keeps its place.
+// Texts has all text that a document ever contained, in document order. Deleted text stays where it was.
 type Texts struct {
 	Ranges []TextRange
 	Last   int // index of the newest state

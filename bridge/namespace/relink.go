@@ -299,8 +299,8 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 	return n, waiting, nil
 }
 
-// target returns the path to which a link must lead after the rename. oldTargets are the targets before it, by linkpath.
-// ok is false if the link does not follow.
+// target returns the path to which a link must lead after the rename. oldTargets has the targets before the rename, by
+// linkpath. ok is false if the rename does not affect the link.
 func (r *relink) target(from model.Path, l links.Link, oldTargets map[string]model.LinkTarget) (p string, ok bool) {
 	if to, ok := oldTargets[l.Target]; ok && to.InRenamed {
 		return path.Join(string(r.node.Location().Path), to.Rel), true

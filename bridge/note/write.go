@@ -36,7 +36,7 @@ type Result struct {
 	before *model.Version // version before the write; nil for a new note
 }
 
-// Suggestions returns by how many the write increased the number of pending suggestions, or 0.
+// Suggestions returns the number of pending suggestions that the write added, or 0 if their number did not increase.
 func (r Result) Suggestions() int {
 	if !r.Changed {
 		return 0

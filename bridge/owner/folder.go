@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Folder is the path of the state folder, or of a folder in it, to which only its user has access. The empty Folder has
-// no files and refuses new ones.
+// Folder is the path of the state folder or of a folder in it. Only the user who runs relayfs has access to its files.
+// The empty Folder has no files, and writes to it fail.
 type Folder string
 
 func (f Folder) Sub(name string) Folder { return Folder(f.Path(name)) }

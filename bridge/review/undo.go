@@ -372,8 +372,8 @@ type move struct {
 	from, to string
 }
 
-// removedRel is the prefix of the path of a removed node in moves. The rest of that path is the ID of the proposal. It
-// keeps paths inside a removed folder apart from a later folder at the same path.
+// removedRel is the prefix of the path that moves use for a removed node. The ID of the proposal follows the prefix. No
+// other node has such a path, so a removed folder cannot be confused with a later folder at the same path.
 const removedRel = "\x00"
 
 // undoMoves lists the moves that undo an accepted rename or deletion. If another proposal of the same batch gave a node a

@@ -106,7 +106,6 @@ func (v *Vault) list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]mode
 	return entries, nil
 }
 
-// Misnamed implements model.MisnamedReporter.
 func (v *Vault) Misnamed() (rels []string) {
 	for _, names := range v.misnamed.Range {
 		for _, rel := range names.([]string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Units maps positions of a text to identities.
+// Units maps positions of a text to the CRDT IDs and the attribution of its characters.
 type Units struct {
 	Runs    []ycrdt.Run
 	starts  []int   // UTF-16 positions at which the runs begin

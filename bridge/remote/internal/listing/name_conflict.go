@@ -120,7 +120,7 @@ func (f *Drafts) resolveConflict(d *replica.Document, winner folderdoc.Entry) {
 		return
 	}
 	if err != nil {
-		f.set.Log.Warn("two notes have got one name, and their texts cannot be compared", model.LogPath, rel, model.LogErr, err)
+		f.set.Log.Warn("two notes have the same name, and their texts cannot be compared", model.LogPath, rel, model.LogErr, err)
 	}
 	f.set.Log.Warn(fmt.Sprintf("%q was the name of two notes, as happens after a server loses data; the other one is now %q", winner.Path, rel), model.LogPath, rel)
 	f.set.Logged("list the folder", f.listing.Unhide(d.ID(), rel))

@@ -67,7 +67,8 @@ func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 	return i
 }
 
-// Narrow returns the table index and the low bits with which an item stores a clock of the client home.
+// Narrow returns the form in which an item stores a clock of the client with the table index home: a table index for
+// the clock's block, and the low 32 bits of the clock.
 func (t *ClientTable) Narrow(home uint32, clock uint64) (index, low uint32) {
 	if clock>>32 != 0 {
 		home = t.wideEntry(home, clock>>32)
