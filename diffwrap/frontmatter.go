@@ -73,7 +73,7 @@ func (o Options) frontMatter(doc *critic.Document, old, original, new string) (f
 	}
 	ok := block.OpensFrontMatter(old) || block.OpensFrontMatter(original) // a first line --- is then a rule
 	if !hasNew && block.OpensFrontMatter(new) && (has || !ok) {
-		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
+		return f, refuseFrontMatter("has no closing line ---", "add a closing line, or put a blank line above the first line if it is a thematic break")
 	}
 	if !has && !hasNew {
 		return f, nil

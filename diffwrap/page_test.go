@@ -20,7 +20,7 @@ note with one pending change. If you accept the change, relayfs removes the dele
 
 All examples follow two rules. Each change is a readable unit for the user who decides: a word, a cell, a sentence, a block. And
 unchanged text looks as before while the change is pending. So relayfs puts marks where they break no heading,
-fence or table, if the change leaves such a place.
+fence or table, if there is such a place.
 
 The examples are test cases of the package ` + "`diffwrap`" + ` (testdata/put), and a test writes this page from them.
 

@@ -64,7 +64,7 @@ func diagnosePrivileges(status string) Finding {
 	}
 	return Finding{
 		name, Fail, "not allowed for this process (no_new_privs), so " + helper + " cannot mount",
-		"NoNewPrivileges=no in the systemd unit, or start the container without --security-opt no-new-privileges",
+		"set NoNewPrivileges=no in the systemd unit, or start the container without --security-opt no-new-privileges",
 	}
 }
 

@@ -309,7 +309,7 @@ const busyTimeout = time.Second
 func lazyUnmount(dir string) error {
 	if err := unmountOnce(dir, detachFlag); err != nil {
 		return &SetupError{
-			Problem: fmt.Sprintf("the mount at %q is not cleared", dir), Hint: fmt.Sprintf("try `fusermount3 -uz %s`", dir), Err: err,
+			Problem: fmt.Sprintf("the mount at %q could not be cleared", dir), Hint: fmt.Sprintf("try `fusermount3 -uz %s`", dir), Err: err,
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 }
 
 func errNoHistory(p model.Path) error {
-	return &UnknownError{string(p) + " has no history: it begins when an agent first changes the note, or a Yjs client opens it"}
+	return &UnknownError{string(p) + " has no history: the history begins when an agent first changes the note, or a Yjs client opens it"}
 }
 
 func (a *Archive) document(ctx context.Context, f *namespace.TreeRoot, p model.Path) (model.DocID, error) {

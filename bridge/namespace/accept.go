@@ -129,7 +129,7 @@ func decidedRename(rec model.ProposalRecord, owes []model.PendingRelink, d model
 }
 
 func (l *Locked) nameTakenErr(rel string) error {
-	return fmt.Errorf("%q %w: decide on its proposal first, or on both together", l.Name+"/"+rel, model.ErrNameTaken)
+	return fmt.Errorf("%q %w: decide first on the proposal with that name, or on both together", l.Name+"/"+rel, model.ErrNameTaken)
 }
 
 func (l *Locked) nameTakenErrOf(p *tree.Proposal) error {

@@ -42,7 +42,7 @@ func (n *Namespace) EndRenames(ctx context.Context, f *Root) {
 	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Kind == model.RenameEnded }) {
 		n.effects.OnWithdrawn(context.WithoutCancel(ctx), rec.ID, model.Author{})
 		if err := f.Store.Propose(model.ProposalChange{Removed: []string{rec.ID}}); err != nil {
-			n.config.Logger.Warn("the next process checks the links of a rename again", model.LogFolder, f.Name, model.LogErr, err)
+			n.config.Logger.Warn("the next process will check the links of a rename again", model.LogFolder, f.Name, model.LogErr, err)
 		}
 	}
 }

@@ -176,7 +176,7 @@ func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRec
 		change = model.ProposalChange{Removed: []string{rec.ID}}
 	}
 	if err := f.Store.Propose(change); err != nil {
-		n.config.Logger.Warn("the next process checks the links of a rename again", model.LogPath, rec.To(), model.LogErr, err)
+		n.config.Logger.Warn("the next process will check the links of a rename again", model.LogPath, rec.To(), model.LogErr, err)
 	}
 	return res
 }

@@ -286,7 +286,7 @@ func (f *Root) syncDone(ctx context.Context, rec *model.ProposalRecord) {
 	}
 	for _, rel := range rels {
 		if err := f.sync(ctx, rel); err != nil {
-			f.log.Warn("not synced: a power cut may undo a decision", model.LogPath, rel, model.LogErr, err)
+			f.log.Warn("path is not synced: a power cut may undo a decision", model.LogPath, rel, model.LogErr, err)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (l *Locked) PersistChanges() {
 	change := model.ProposalChange{Upserted: l.Changed(), Removed: s.Done}
 	now := time.Now().UTC()
 	for _, rec := range s.Invalidated {
-		l.log.Warn("proposal dropped: its note or file no longer exists, or its place is taken",
+		l.log.Warn("proposal dropped: its note or file no longer exists, or its path is taken",
 			model.LogPath, string(l.Path().Join(rec.Rel)), "kind", string(rec.Kind))
 		change.Journal = append(change.Journal, rec.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Withdrawn: true}, now))
 		if rec.Kind != model.ProposedRename {
@@ -147,7 +147,7 @@ func (l *Locked) PersistChanges() {
 	}
 	if len(change.Upserted)+len(change.Removed) > 0 {
 		if err := l.Store.Propose(change); err != nil {
-			l.log.Error("cannot store the present state of proposals", model.LogFolder, l.Name, model.LogErr, err)
+			l.log.Error("cannot store the current state of proposals", model.LogFolder, l.Name, model.LogErr, err)
 		}
 	}
 	l.QueueEvents(s.Events...)

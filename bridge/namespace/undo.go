@@ -194,7 +194,7 @@ func (u *revertOp) recreate(ctx context.Context) error {
 		}
 		e, err = linker.MakeLink(ctx, u.current.Rel, u.current.Link)
 	case u.current.Old == nil:
-		err = errors.New("is too large to be restored from here; it is in the trash")
+		err = errors.New("is too large for relayfs to restore; it is in the trash")
 	default:
 		e, err = u.RestoreFile(ctx, u.current.Rel, u.current.Stamp, u.current.Old, nil)
 	}

@@ -69,7 +69,7 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 		return nil, n.keep(loc, model.SumOf(file.Raw()), stamp, []model.Record{rec})
 	}
 	newest := n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
-	n.set.o.Logger.Info("writing changes that a crash has kept from the file", model.LogPath, string(loc.Path))
+	n.set.o.Logger.Info("writing changes that did not reach the file before a crash", model.LogPath, string(loc.Path))
 	var former model.Save
 	if save := h.Records[len(h.Records)-1].Save; save != nil {
 		former = *save

@@ -168,7 +168,7 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 			if err := os.Rename(state, c.State); err != nil {
 				return fmt.Errorf("state folder: %w", err)
 			}
-			o.notice("vault %s was %s before: it keeps its authors, log and proposals", quoted(c.Vault), quoted(id.Vault))
+			o.notice("vault %s was previously at %s: it keeps its authors, log and proposals", quoted(c.Vault), quoted(id.Vault))
 			return nil
 		}
 		if _, err := os.Stat(id.Vault); errors.Is(err, fs.ErrNotExist) && state != aside {

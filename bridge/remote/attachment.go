@@ -51,7 +51,7 @@ func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (model.Stamp, erro
 	return model.Stamp{}, listing.Failed("write", rel, model.ErrReadOnly)
 }
 
-var errNoAttachments error = &model.ReadOnlyError{Reason: "its server stores notes and canvases, but no other files; put the file into a vault on this machine, or link to its address"}
+var errNoAttachments error = &model.ReadOnlyError{Reason: "its server stores notes and canvases, but no other files; put the file into a vault on this machine, or link to the URL of the file"}
 
 // CheckFile returns an error for an attachment if the Source serves no attachments, or if the server has shown that it
 // stores none.

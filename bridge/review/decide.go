@@ -87,7 +87,7 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	return out, ctx.Err()
 }
 
-var errFollows = errors.New("the link rewrites wait for the rename: accept the rename, or reject them")
+var errFollows = errors.New("the link rewrites depend on the rename: accept the rename, or reject the link rewrites")
 
 // decideSuggestions decides on suggestions, except link rewrites of the chosen proposals.
 func (r *Review) decideSuggestions(

@@ -107,7 +107,7 @@ func (r *Review) storeStarted(started []model.ProposalRecord, roots []*namespace
 
 func (r *Review) removeStarted(f *namespace.TreeRoot, done model.ProposalChange) {
 	if err := f.Store.Propose(done); err != nil {
-		r.config.Logger.Warn("the next process checks a decision again", model.LogFolder, f.Name, model.LogErr, err)
+		r.config.Logger.Warn("the next process will check a decision again", model.LogFolder, f.Name, model.LogErr, err)
 	}
 }
 
@@ -601,7 +601,7 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 			continue
 		}
 		at = other.Path
-		err = fmt.Errorf("cannot be undone: the note was deleted since; restore it first with 'relayfs suggestions undo %s'", d.Proposal.ID)
+		err = fmt.Errorf("cannot be undone: the note has since been deleted; restore it first with 'relayfs suggestions undo %s'", d.Proposal.ID)
 	}
 	return at, model.WrapError("undo", at, model.RefusedError(err))
 }

@@ -131,7 +131,7 @@ func (s *Store) open(o Options) error {
 		return err
 	}
 	cut := func(name string) {
-		o.Logger.Warn("a part of the log cannot be read: after a kill or a power cut this is normal for the last write; otherwise the disk damages files, "+
+		o.Logger.Warn("a part of the log cannot be read: after a kill or a power cut this is normal for the last write; otherwise the disk may be damaging files, "+
 			"and decisions may be missing: restore a backup with 'relayfs restore --replace'", "file", filepath.Join(s.path, name))
 	}
 	s.wal, err = wal.Open(s.dir, wal.Options{SegmentSize: o.SegmentSize, Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {

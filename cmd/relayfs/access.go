@@ -114,7 +114,7 @@ pattern has RE2 syntax. The exit code is 1 if nothing matches.`,
 	fl.BoolVarP(&ignoreCase, "ignore-case", "i", false, "ignore case")
 	fl.BoolVarP(&files, "files-with-matches", "l", false, "print only the paths of matching notes")
 	fl.BoolVarP(&count, "count", "c", false, "print the number of matching lines of each note")
-	fl.BoolVarP(&multiline, "multiline", "U", false, "allow matches of several lines")
+	fl.BoolVarP(&multiline, "multiline", "U", false, "let matches span several lines")
 	fl.IntVarP(&around, "context", "C", 0, "lines of context around each match")
 	fl.StringVarP(&glob, "glob", "g", "", "only notes whose path matches")
 	f.register(e, cmd)

@@ -31,7 +31,7 @@ func (f *workspaceFlags) refuseAgent(what string) error {
 	}
 	return cli.WithHint(
 		fmt.Errorf("%s is reserved for the user, but an agent (%s, process %d) has started this command", what, self.Agent, self.Run.PID),
-		"ask the user to run 'relayfs suggestions review' in a terminal; 'relayfs outcomes' shows decisions and reasons. The setting agents lists the programs that count as agents")
+		"ask the user to run 'relayfs suggestions review' in a terminal; 'relayfs outcomes' shows decisions and reasons. The setting 'agents' lists the programs that count as agents")
 }
 
 // ownSession returns this process's session on the mount. It asks the owner first, because the owner may be in another

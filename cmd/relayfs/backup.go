@@ -69,7 +69,7 @@ func newRestoreCommand(e *env) *cobra.Command {
 	replace := false
 	cmd := &cobra.Command{
 		Use:   "restore FILE [SOURCE...]",
-		Short: "Restore a backup of 'relayfs backup'",
+		Short: "Restore a backup made by 'relayfs backup'",
 		Long: `Restore restores relayfs's data for the vaults and server folders in FILE, or only
 for those you name. Use NAME=DIR for a vault that has moved. Stop relayfs for them
 first. Restore verifies the whole backup before it changes anything. Existing data
@@ -90,7 +90,7 @@ since the backup when it starts.`,
 			defer b.Close()
 			sources, err := source.Parse(b.Sources(args[1:]), f.state)
 			if missing, ok := errors.AsType[*source.MissingError](err); ok {
-				err = cli.WithHint(missing, "if the vault is in another place here, name it: relayfs restore FILE NAME=DIR")
+				err = cli.WithHint(missing, "if the vault is at another path on this machine, name it: relayfs restore FILE NAME=DIR")
 			}
 			if err != nil {
 				return err

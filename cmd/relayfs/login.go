@@ -41,7 +41,7 @@ func newLoginCommand(e *env) *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
 		Use:   "login",
-		Short: "Log in at Relay's hosted service, to mount folders shared with you",
+		Short: "Log in to Relay's hosted service, to mount folders shared with you",
 		Long: `Login prints an address, opens it in a browser if there is a desktop, and waits until
 you have logged in there. Then 'relayfs folders' lists the folders that are shared
 with you, and 'relayfs mount relay:NAME' mounts one. The login is stored in the

@@ -95,7 +95,7 @@ func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 		now.Until = max(now.Until, x.Order)
 	}
 	if lines := newsIn(log, now.Sessions, before.Until); len(lines) > 0 {
-		fmt.Fprintln(e.stdout, "Since your last prompt the user decided on suggestions of yours in the notes:")
+		fmt.Fprintln(e.stdout, "Since your last prompt the user has decided on some of your suggestions in the notes:")
 		for _, line := range lines[:min(len(lines), maxNews)] {
 			fmt.Fprintln(e.stdout, "- "+line)
 		}

@@ -47,7 +47,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	fl := cmd.Flags()
 	fl.BoolVar(&f.all, "all", false, "decide on all suggestions")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the suggestions without deciding on them")
-	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask for confirmation of more than %d", reviewqueue.ManyAtOnce))
+	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask for confirmation of decisions on more than %d suggestions", reviewqueue.ManyAtOnce))
 	fl.StringVar(&f.reason, "reason", "", "reason for your decision; the author of the suggestion gets it")
 	forced := "include folders that Relay's plugin shares"
 	if verdict == model.Accepted {

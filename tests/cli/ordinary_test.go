@@ -135,7 +135,7 @@ func TestDoctorLostVault(t *testing.T) {
 	if err := os.Rename(m.Vault, away); err != nil {
 		t.Fatal(err)
 	}
-	checkDoctor(t, s, nil, 1, "fail  vault Vault: "+m.Vault+" is missing", "fix: mount its disk or move it back")
+	checkDoctor(t, s, nil, 1, "fail  vault Vault: "+m.Vault+" is missing", "fix: mount its disk or move the vault back")
 	if err := os.Rename(away, m.Vault); err != nil {
 		t.Fatal(err)
 	}

@@ -244,13 +244,13 @@ func TestReviewAPI(t *testing.T) {
 		{"GET", "/note", nil, http.StatusUnprocessableEntity, "is a folder"},
 		{"GET", "/note?path=Vault", nil, http.StatusUnprocessableEntity, "folder"},
 		{"GET", "/note?path=../x", nil, http.StatusUnprocessableEntity, "../x"},
-		{"POST", "/decide", "x", http.StatusBadRequest, "it may not be a JSON string"},
-		{"POST", "/decide", map[string]any{"ids": "x"}, http.StatusBadRequest, `"ids" may not be a JSON string`},
+		{"POST", "/decide", "x", http.StatusBadRequest, "it must not be a JSON string"},
+		{"POST", "/decide", map[string]any{"ids": "x"}, http.StatusBadRequest, `"ids" must not be a JSON string`},
 		{"POST", "/decide", map[string]any{"verdict": "odd", "shown": map[string]string{"a": "b"}}, http.StatusBadRequest, "is not one of"},
 		{"POST", "/decide", map[string]any{"verdict": "accepted"}, http.StatusBadRequest, "no suggestion is named"},
 		{"POST", "/undo", map[string]any{"batch": "20200101T000000.000-abcd"}, http.StatusGone, "nothing to undo"},
 		{"POST", "/comment", map[string]any{"path": "Vault/d.md", "quote": "nowhere", "text": "x"}, http.StatusUnprocessableEntity, "does not occur"},
-		{"POST", "/comment", map[string]any{"text": "x"}, http.StatusBadRequest, "the comment has no place"},
+		{"POST", "/comment", map[string]any{"text": "x"}, http.StatusBadRequest, "the comment has no target"},
 		{"POST", "/resolve", map[string]any{}, http.StatusBadRequest, "name the threads"},
 	} {
 		if status, text := a.send(c.method, c.path, c.body); status != c.status || !strings.Contains(text, c.want) {

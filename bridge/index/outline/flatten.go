@@ -21,7 +21,7 @@ const (
 type DepthError struct{ Line int }
 
 func (e *DepthError) Error() string {
-	return fmt.Sprintf("line %d: lists and quotes are nested more than %d deep, or on too many lines; deeper ones are read as plain text", e.Line, MaxDepth)
+	return fmt.Sprintf("line %d: lists and quotes are nested more than %d deep, or nested on too many lines; some of their markers are read as plain text", e.Line, MaxDepth)
 }
 
 // flatten turns each list or quote mark in src that nests too deeply into text, by replacing the first byte of the

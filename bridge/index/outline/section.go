@@ -33,7 +33,7 @@ type SectionError struct {
 
 func (e *SectionError) Error() string {
 	if len(e.Found) > 0 {
-		return fmt.Sprintf("there are %d sections %q", len(e.Found), e.Name)
+		return fmt.Sprintf("there are %d sections named %q", len(e.Found), e.Name)
 	}
 	return fmt.Sprintf("there is no section %q", e.Name)
 }

@@ -98,7 +98,7 @@ func (x *Index) load() {
 		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&k)
 	}
 	if err == nil && !k.sound() {
-		err = errors.New("the file is of another version")
+		err = errors.New("the file has another format version")
 	}
 	if err != nil {
 		x.log.Warn("semantic index starts empty", "err", err)

@@ -132,7 +132,7 @@ func (b *embedding) run(ctx context.Context, x *Index) error {
 	defer x.mu.Unlock()
 	for i, v := range made {
 		if !x.vectors.put(b.sums[i], v) {
-			return fmt.Errorf("%w: vectors of %d and of %d numbers", ErrEndpoint, x.vectors.dims, len(v))
+			return fmt.Errorf("%w: vectors have different lengths, %d and %d", ErrEndpoint, x.vectors.dims, len(v))
 		}
 	}
 	x.dirty = x.dirty || len(made) > 0

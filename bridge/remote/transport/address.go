@@ -58,7 +58,7 @@ func ParseAddress(text string) (Address, error) {
 		return Address{}, fmt.Errorf("the text after %s:// %w (%[1]s://host[:port][/path])", scheme, ErrAddress)
 	}
 	if _, has := u.User.Password(); has {
-		return Address{}, fmt.Errorf("the text after %s:// %w: a token has no %q in it", scheme, ErrAddress, ":")
+		return Address{}, fmt.Errorf("the text after %s:// %w: a token cannot contain %q", scheme, ErrAddress, ":")
 	}
 	if err := checkPort(u); err != nil {
 		return Address{}, err

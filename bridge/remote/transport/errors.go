@@ -24,15 +24,15 @@ var (
 	ErrNoDocument     = errors.New("server has no such document")
 	ErrExpired        = errors.New("server no longer accepts the token")
 	ErrSilent         = errors.New("server has stopped answering")
-	ErrAudience       = errors.New("its url may not be the audience of the token")
+	ErrAudience       = errors.New("the url of the server may differ from the audience of the token")
 	ErrUnsafeRedirect = errors.New("server would send the token elsewhere")
 	ErrWouldCreate    = errors.New("the folder was not looked up, because a lookup with this token would create it")
 	ErrUntried        = errors.New("neither the token nor the folder was checked: the server may accept the token only on a websocket, which would create the folder")
-	ErrServerToken    = errors.New("relay-server accepts no server token of a key for CBOR tokens (32 bytes, or PEM)")
+	ErrServerToken    = errors.New("relay-server accepts no server token made with a key for CBOR tokens (32 bytes, or PEM)")
 	ErrKeyID          = errors.New("relay-server accepts no key id before a token")
-	ErrFileToken      = errors.New("server gives files only to tokens of its key")
-	ErrNoChannel      = errors.New("the token has no channel: other clients and webhooks get no changes of a note " +
-		"that relayfs is the first to open, until relay-server unloads the note")
+	ErrFileToken      = errors.New("server serves files only to tokens made with its key")
+	ErrNoChannel      = errors.New("the token has no channel: if relayfs is the first to open a note, other clients and webhooks " +
+		"do not get its changes until relay-server unloads the note")
 	errOverflow = errors.New("server is too slow: its queue is full")
 	// ErrLogin and ErrNotShared wrap ErrDenied. They mean that the control plane issues no token.
 	ErrLogin     = fmt.Errorf("%w: no login", ErrDenied)
@@ -55,7 +55,7 @@ var hints = []struct {
 	{ErrServerToken, giveKey},
 	{ErrAudience, "set RELAYFS_SERVER_AUDIENCE to the url in the server's configuration, byte for byte, and check RELAYFS_SERVER_KEY: a key of 32 bytes or PEM whose [[auth]] entry has a key_id is given as KEY_ID.KEY"},
 	{ErrUnsafeRedirect, "make the server use its own address with TLS (url of relay-server, --url-prefix of y-sweet), or use the address that it names"},
-	{ErrWouldCreate, "set RELAYFS_TOKEN to a read-only token, or to the server token, so that relayfs can look it up"},
+	{ErrWouldCreate, "set RELAYFS_TOKEN to a read-only token, or to the server token, so that relayfs can look up the folder"},
 	{ErrUntried, "add \"server\" to allowed_token_types of the key in the server's configuration, or set RELAYFS_SERVER_KEY"},
 	{ErrFileToken, giveKey},
 	{ErrNoChannel, giveKey},

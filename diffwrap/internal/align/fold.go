@@ -17,7 +17,7 @@ type CoalesceRule struct {
 var CoalesceRules = []CoalesceRule{
 	{markdown.NewRule("islands", "only one blank separates two changes, both delete text, and one adds text", "they become one change",
 		"A {--pine tree--}{++apple bush++} here."), partedByBlank},
-	{markdown.NewRule("unspaced script", "few characters or syllables of a script without spaces separate two changes", "they become one change",
+	{markdown.NewRule("unspaced script", "only a few characters or syllables of a script without spaces separate two changes", "they become one change",
 		"我们{--四月种--}{++五月植++}豆子"), partedByGlyphs},
 }
 

@@ -38,7 +38,7 @@ var Constructs = []Construct{
 		"See {--![[a.png]]--}{++![[b.png]]++}."), "!", Atom, embed},
 	{NewRule("wikilink", "a link is a wikilink", "it is replaced whole",
 		"See {--[[Old shed]]--}{++[[New shed]]++}."), "[", Atom, bounded(wikilink)},
-	{NewRule("link", "a link has text and a destination", "it is replaced whole, so that both can be clicked",
+	{NewRule("link", "a link has text and a destination", "it is replaced whole, so that the old and the new link can be clicked",
 		"See {--[shed](a.md)--}{++[shed](b.md)++}."), "[", Atom, bounded(link)},
 	{NewRule("reference", "a link has text and a label", "it is replaced whole, so that it stays a link",
 		"See {--[old shed][a]--}{++[new shed][a]++}."), "[", Atom, bounded(reference)},

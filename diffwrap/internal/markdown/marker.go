@@ -27,7 +27,7 @@ var LineMarkers = []LineMarker{
 		"Text.\n\n{--```js\n--}{++~~~js\n++}code{--\n```--}{++\n~~~++}"), []block.LineKind{block.FenceLine, block.FormulaFence}},
 	{NewRule("heading marker", "the level of a heading changes", "the line is replaced whole",
 		"Text.\n{--\n## Title--}{++\n### Title++}\n\nMore."), []block.LineKind{block.HeadingLine}},
-	{NewRule("checkbox", "a task is done, or is no task any longer", "the line is replaced whole",
+	{NewRule("checkbox", "a task is checked off, or is no longer a task", "the line is replaced whole",
 		"- a{--\n- [ ] b--}{++\n- [x] b++}"), []block.LineKind{block.TaskLine}},
 	{NewRule("item marker", "a bullet or a number changes", "the line is replaced whole",
 		"1. a{--\n2. b--}{++\n3. b++}"), []block.LineKind{block.ItemLine}},

@@ -157,11 +157,11 @@ type Joint struct {
 }
 
 var Joints = []Joint{
-	{NewRule("apostrophes", "letters stand on both sides of an apostrophe", "it belongs to their word",
+	{NewRule("apostrophes", "letters stand on both sides of an apostrophe", "the apostrophe is part of their word",
 		"It {--isn't--}{++doesn't++} rain."), "'\u2019", isLetter},
-	{NewRule("underscores", "letters or digits stand on both sides of an underscore", "it belongs to their word",
+	{NewRule("underscores", "letters or digits stand on both sides of an underscore", "the underscore is part of their word",
 		"Set {--max_size--}{++max_length++} now."), "_", isWordByte},
-	{NewRule("numbers", "digits stand on both sides of a separator, as in 3.14, 10:30, 2026-07-13", "it belongs to their number",
+	{NewRule("numbers", "digits stand on both sides of a separator, as in 3.14, 10:30, 2026-07-13", "the separator is part of their number",
 		"At {--10:30--}{++10:45++} it rained."), ".,:-/", isDigit},
 }
 

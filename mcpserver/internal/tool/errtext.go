@@ -48,7 +48,7 @@ func (w Phrases) sentences() []sentence {
 		{model.ErrOffline, "The folder of %q is offline. Try again later, or tell the user."},
 		{model.ErrNoSpace, "%q cannot be written: there is no space left on the disk. Tell the user."},
 		{model.ErrNeedsReview, "%q was left as it is: moving and deleting are not allowed here. Tell the user what you would do."},
-		{model.ErrDeletionLimit, "%q was left as it is: it would delete too many documents at once. Tell the user what you want to delete; continue when the proposals so far are decided, or after a minute."},
+		{model.ErrDeletionLimit, "%q was left as it is: it would delete too many documents at once. Tell the user what you want to delete; continue when the user has decided on the pending proposals, or after a minute."},
 		{model.ErrNameTaken, "%q is the path of a pending proposal. Choose another path, or tell the user."},
 		{model.ErrConflict, "%q changes too often at the moment. Read it again and retry."},
 		{model.ErrClosed, "The workspace of %q is being closed. Nothing was changed."},
@@ -63,7 +63,7 @@ func (w Phrases) sentences() []sentence {
 func ErrorText(err error, words Phrases) string {
 	res := FromError(err, words)
 	if res.Err != nil {
-		return "The server could not do it: " + res.Err.Error()
+		return "The server could not complete the call: " + res.Err.Error()
 	}
 	return strings.Join(res.Text, " ")
 }

@@ -347,7 +347,7 @@ func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.
 	accepted := diffwrap.Apply(current.Canonical(), accepting)
 	known := current.Known().AfterEdits(current.Canonical(), accepting)
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
-		return nil, model.RefusedError(errors.New("its proposed text is not in one piece"))
+		return nil, model.RefusedError(errors.New("its proposed text consists of several parts"))
 	}
 	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
 	amending := known.AfterEdits(accepted, []diffwrap.Edit{{Off: s.Start, Len: len(s.New), New: text}})

@@ -58,7 +58,7 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	case cause != nil:
 		return &model.NotFetchedError{Reason: y.set.Address.Explain(cause)}
 	}
-	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has no content for it, or is slow; try again", y.set.Address)}
+	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has no content for this document, or is slow; try again", y.set.Address)}
 }
 
 func (y *Scheduler) await(ctx context.Context, timeout time.Duration, cond func() bool) (ok bool) {

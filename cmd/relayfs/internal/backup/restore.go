@@ -127,7 +127,7 @@ func (b *Backup) find(src source.Source, state string, replace bool) (*Restored,
 	}
 	r := &Restored{Folder: b.Folders[i]}
 	if ofServer := strings.Contains(r.Source, "://"); ofServer != (src.Server != nil) {
-		return nil, fmt.Errorf("the backup of %q is of %s and cannot be restored to %s", src.Name, r.Location, src.Place())
+		return nil, fmt.Errorf("the backup of %q was made from %s and cannot be restored to %s", src.Name, r.Location, src.Place())
 	}
 	r.Location, r.Source, r.State = src.Place(), src.String(), owner.Folder(state)
 	if !replace && store.Holds(r.State.Path(storeName)) {

@@ -83,9 +83,9 @@ func sentence(err error) string {
 		return fmt.Sprintf("not valid JSON at byte %d", e.Offset)
 	case *json.UnmarshalTypeError:
 		if e.Field == "" {
-			return "it may not be a JSON " + e.Value
+			return "it must not be a JSON " + e.Value
 		}
-		return fmt.Sprintf("%q may not be a JSON %s", e.Field, e.Value)
+		return fmt.Sprintf("%q must not be a JSON %s", e.Field, e.Value)
 	}
 	switch err {
 	case exec.ErrNotFound:

@@ -139,7 +139,7 @@ func examineWatches(name string, folders int, limitFile string) fusefs.Finding {
 		return finding(name, fusefs.Warn, limitFile+": "+cli.Text(err), "")
 	}
 	if folders > limit/2 {
-		return finding(name, fusefs.Warn, fmt.Sprintf("%d folders, and %d watches for all programs: changes of other programs may appear seconds late", folders, limit),
+		return finding(name, fusefs.Warn, fmt.Sprintf("%d folders, and %d watches for all programs: changes by other programs may appear seconds late", folders, limit),
 			fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders))
 	}
 	return finding(name, fusefs.OK, fmt.Sprintf("%d folders, %d watches allowed", folders, limit), "")
@@ -227,7 +227,7 @@ func examineFolder(name, dir string) fusefs.Finding {
 	err := process.CheckAccess(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return finding(name, fusefs.Fail, dir+" is missing", "mount its disk or move it back: relayfs deletes nothing, and a running mount continues on its own")
+		return finding(name, fusefs.Fail, dir+" is missing", "mount its disk or move the vault back: relayfs deletes nothing, and a running mount continues on its own")
 	case errors.Is(err, syscall.EROFS):
 		return finding(name, fusefs.Warn, dir+" is on a read-only disk", "mount the disk for writing, or mount the vault with --read-only")
 	case err != nil:

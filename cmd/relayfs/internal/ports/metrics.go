@@ -138,7 +138,7 @@ var (
 	offline        = metric("folder_offline", "1 if the directory of a vault is missing or empty.", "folder")
 	connected      = metric("server_connected", "1 if the server of a folder is connected.", "folder")
 	unacknowledged = metric("unacknowledged_documents", "Documents with changes that the server has not acknowledged.", "folder")
-	unfetched      = metric("unfetched_notes", "Notes of a server whose text was not fetched yet.", "folder")
+	unfetched      = metric("unfetched_notes", "Server notes whose text has not been fetched yet.", "folder")
 	queued         = metric("queued_documents", "Documents that wait to be compared with the server.", "folder")
 	problems       = metric("problems", "Current problems, as 'relayfs status' lists them.", "folder", "about")
 	storeBytes     = metric("store_bytes", "Size of relayfs's own data for a folder.", "folder")

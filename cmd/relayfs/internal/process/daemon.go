@@ -66,7 +66,7 @@ func awaitReady(ctx context.Context, stderr io.Writer, cmd *exec.Cmd, r *os.File
 	}
 	if ctx.Err() != nil {
 		cmd.Process.Signal(syscall.SIGTERM)
-		return fmt.Errorf("relayfs did not get ready in the background: %w", ctx.Err())
+		return fmt.Errorf("relayfs did not finish starting in the background: %w", ctx.Err())
 	}
 	cmd.Wait()
 	return &ChildError{cmd.ProcessState.ExitCode()}

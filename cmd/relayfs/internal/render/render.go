@@ -211,7 +211,7 @@ func Log(w io.Writer, list []reviewqueue.LogEntry) {
 				head += " by " + x.By
 			}
 			if x.Lapsed {
-				head += ", without a decision of the user"
+				head += ", without a decision by the user"
 			}
 			if x.Undoes != "" {
 				head += ", undoes " + x.Undoes

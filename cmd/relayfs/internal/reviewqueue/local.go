@@ -152,7 +152,7 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 		r.IDs = slices.Sorted(maps.Keys(r.Shown))
 	}
 	if len(r.IDs) == 0 {
-		return Outcome{}, cli.Usagef("no suggestion is named: send the revision of each shown suggestion by its ID")
+		return Outcome{}, cli.Usagef("no suggestion is named: for each displayed suggestion, send its ID and revision")
 	}
 	q.deciding.Lock()
 	defer q.deciding.Unlock()

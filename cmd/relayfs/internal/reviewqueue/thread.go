@@ -81,7 +81,7 @@ func (r *CommentRequest) check() error {
 	case strings.Contains(r.Text, "<<}") || strings.Contains(r.Text, "{>>"):
 		return cli.Usagef("the comment must not contain {>> or <<}, which mark the ends of a comment")
 	case r.Thread == "" && r.Suggestion == "" && (r.Path == "" || r.Quote == "" && r.End == 0):
-		return cli.Usagef("the comment has no place: name a thread, a suggestion, or a path with a quote or with offsets")
+		return cli.Usagef("the comment has no target: name a thread, a suggestion, or a path with a quote or with offsets")
 	case r.End != 0 && r.Revision == "":
 		return cli.Usagef("add the revision of the note to which the offsets belong")
 	}

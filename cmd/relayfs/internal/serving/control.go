@@ -142,7 +142,7 @@ func OpenOrTakeOver(ctx context.Context, sources []source.Source, o Options) (*S
 				return nil, err
 			}
 			if refused := askForVaults(ctx, info, sources); refused != nil {
-				return nil, cli.WithHint(fmt.Errorf("%w, and that process does not hand it over: %w", err, refused), "end that process first")
+				return nil, cli.WithHint(fmt.Errorf("%w, and that process does not hand over the vault: %w", err, refused), "end that process first")
 			}
 		}
 		select {

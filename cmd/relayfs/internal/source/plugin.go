@@ -65,7 +65,7 @@ func PluginWarning(shared []model.Path) string {
 	for i, p := range shared {
 		names[i] = fmt.Sprintf("%q", p)
 	}
-	return "Relay's plugin shares " + strings.Join(names, ", ") + " from this vault, and garbles decisions that relayfs makes in its files: while a note is closed in Obsidian, some marks and words are lost"
+	return "Relay's plugin shares " + strings.Join(names, ", ") + " from this vault, and garbles decisions that relayfs makes in the shared files: while a note is closed in Obsidian, some marks and words are lost"
 }
 
 const PluginHint = "serve the shared folder itself, as relay:FOLDER or by its server's address; decisions in the vault need --force"

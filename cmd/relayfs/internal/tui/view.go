@@ -117,7 +117,7 @@ func (m reviewModel) body() string {
 	case !m.loaded:
 		return ""
 	case s == nil && len(m.all) > 0:
-		return "\nNo suggestions match. / changes the filter, Esc in it removes the filter."
+		return "\nNo suggestions match. / changes the filter; / and then Esc removes it."
 	case s == nil:
 		return "\nThere is nothing to review."
 	}

@@ -78,7 +78,7 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	}
 	out := "Edited " + result.Escape(p) + ": replaced " + result.Count(replaced, "occurrence") + outcome(c, res)
 	if near {
-		out += " The document has other blanks, quotes or forms of characters there than old_string; unchanged text keeps them."
+		out += " There, the document differs from old_string in blanks, quotes or forms of characters; unchanged text stays as it is in the document."
 	}
 	switch {
 	case res.Before != known.Text:

@@ -98,7 +98,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	out, n := result.JoinBounded(lines, result.Max-result.ProtocolOverhead-8000)
 	res := result.Text(out)
 	if strings.Contains(out, result.Ellipsis) {
-		res.Text = append(res.Text, "["+result.Ellipsis+" stands for text left out. Give an id to see one as a whole.]")
+		res.Text = append(res.Text, "["+result.Ellipsis+" stands for text left out. Give an id to see that suggestion in full.]")
 	}
 	if n < len(rest) {
 		last := rest[n-1]

@@ -14,7 +14,7 @@ import (
 
 func Tools() []tool.Tool {
 	return []tool.Tool{
-		tool.Structured("search_content", "Search in entities", tool.Reads, searchContent, `Searches notes, canvases or bases by a regular expression in RE2 syntax, line by line, with the lines around each match.`),
+		tool.Structured("search_content", "Search in entities", tool.Reads, searchContent, `Searches notes, canvases or bases with a regular expression in RE2 syntax, line by line, with the lines around each match.`),
 		tool.Structured("read_content_lines", "Read lines of an entity", tool.Reads, readContentLines, `Reads some lines of a note, canvas or base, each with its number.`),
 		tool.Structured("patch_content", "Change a passage", tool.Suggests, patchContent, `Replaces old_string with new_string in a note, canvas or base.
 - old_string must occur exactly once; line breaks of either kind match each other.

@@ -29,7 +29,7 @@ type kilnStats struct {
 	TotalSizeBytes int64 `json:"total_size_bytes"`
 	TotalWords     int   `json:"total_words"`
 	IndexedNotes   int   `json:"indexed_notes"`
-	PendingIndex   int   `json:"pending_index" doc:"Notes that could not be read yet, or not since they changed"`
+	PendingIndex   int   `json:"pending_index" doc:"Notes that have not been indexed since they last changed"`
 }
 
 func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoResult, error) {

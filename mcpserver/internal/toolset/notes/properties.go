@@ -22,7 +22,7 @@ type oneSet struct {
 
 type setPropertiesArgs struct {
 	oneSet
-	Notes []oneSet `arg:"notes" for:"path" doc:"Several notes instead of one; omitted arguments are as in the call"`
+	Notes []oneSet `arg:"notes" for:"path" doc:"Several notes instead of one; set and unset default to those of the call"`
 }
 
 type setPropertiesResult struct {

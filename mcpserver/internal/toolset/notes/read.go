@@ -143,5 +143,5 @@ func thatFit(all frontmatter.Properties, limit int) (fit frontmatter.Properties,
 	if left != 1 {
 		count = fmt.Sprintf("%d properties", left)
 	}
-	return fit, fmt.Sprintf("%s left out, being too long (%s). Read the note to see them.", count, strings.Join(append(names, "..."), ", "))
+	return fit, fmt.Sprintf("%s left out for length (%s). Read the note to see the rest.", count, strings.Join(append(names, "..."), ", "))
 }
