@@ -143,6 +143,9 @@ func TestEveryFailingSync(t *testing.T) {
 	}
 	each(t, fits, []string{""}, func(v *visitor, _ int) {
 		v.cuts, v.fails = bound(2, 16), true
+		if v.sc.halfway != nil {
+			v.sc.between = v.sc.halfway
+		}
 		syncs := slices.DeleteFunc(v.run(noneOf, nil), func(m moment) bool { return m.call.Op != "sync" && m.call.Op != "datasync" })
 		v.meddle(syncs, 2, func(*world, disktest.Call) error { return syscall.EIO })
 	})

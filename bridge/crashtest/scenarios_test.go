@@ -41,6 +41,8 @@ type scenario struct {
 	// transactions.
 	between func(expected []sight) sight
 	person  bool // somebody saves the note meanwhile, in TestEveryPersonsSave
+	// halfway is between where a call fails: no process completes the decision, and the user decides again.
+	halfway func(expected []sight) sight
 	// apart says that a power cut can take either of two saves, of which no author is certain then; between is the second alone.
 	apart bool
 	// moves says that a note is renamed. Where a disk cannot do that without replacing, a crash can leave it
@@ -261,6 +263,17 @@ var twoNotes = scenario{
 
 var planAndOther = map[string]string{"Plan.md": "one two\nthree four\n", "Other.md": "other\n"}
 
+// halfExchanged is what there is when one of two notes that exchange their names has its new one: the
+// other waits under a name aside. decided is what the journal has then.
+func halfExchanged(decided ...string) func([]sight) sight {
+	return func(expected []sight) sight {
+		s := expected[0]
+		s.decided = decided
+		s.proposals = []string{"rename Notes/Other 1.md Notes/Plan.md by ann"}
+		return s
+	}
+}
+
 var scenarios = []scenario{
 	twoNotes,
 	{person: true, name: "a write", files: note, steps: []step{write(ann, func(text string) string { return strings.Replace(text, "two", "TWO", 1) + "five 😀\n" })}},
@@ -370,10 +383,12 @@ var scenarios = []scenario{
 	{
 		moves: true, name: "an exchange is accepted", files: planAndOther,
 		setUp: exchanged, steps: []step{decideProposals(model.Accepted)},
+		halfway: halfExchanged("accepted 1"),
 	},
 	{
 		moves: true, name: "the acceptance of an exchange is undone", files: planAndOther,
 		setUp: append(slices.Clone(exchanged), decideProposals(model.Accepted)), steps: []step{undo()},
+		halfway: halfExchanged("undone 1", "accepted 1", "accepted 1"),
 	},
 	{
 		moves: true, name: "the rejection of an exchange is undone", files: planAndOther,

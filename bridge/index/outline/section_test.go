@@ -44,7 +44,7 @@ func TestSectionOf(t *testing.T) {
 		{"Plan (line 9)", "", `there is no section "Plan (line 9)"`},
 		{"Plan (line 0)", "", `there is no section "Plan (line 0)"`},
 		{"Plan (line 99999999999999999999)", "", `there is no section "Plan (line 99999999999999999999)"`},
-		{"Plan", "", `there are 2 sections "Plan"`},
+		{"Plan", "", `there are 2 sections named "Plan"`},
 		{"# Log", "", `there is no section "# Log"`},
 		{"Top::Plan", sections[strings.Index(sections, "## Plan"):strings.Index(sections, "## Log")], ""},
 		{"# Top :: ## Log", "## Log\nold\n\n", ""},
