@@ -46,7 +46,7 @@ func entryIn(dir disk.Dir, rel, name string, info *disk.Info) (e model.SourceEnt
 	if !IsKind(info, fs.ModeSymlink) {
 		return e, served(info, name)
 	}
-	if !utf8.ValidString(name) || IsTemp(name) {
+	if !utf8.ValidString(name) || reserved(name) {
 		return e, false
 	}
 	e.Link, ok = ReadLink(dir, name, rel)
@@ -55,7 +55,7 @@ func entryIn(dir disk.Dir, rel, name string, info *disk.Info) (e model.SourceEnt
 
 func served(info *disk.Info, name string) bool {
 	switch {
-	case !utf8.ValidString(name), IsTemp(name), name == AgentConfig:
+	case !utf8.ValidString(name), reserved(name):
 		return false
 	case IsKind(info, fs.ModeDir):
 		return !HiddenDir(name)

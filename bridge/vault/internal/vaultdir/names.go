@@ -23,12 +23,15 @@ func IsTemp(name string) bool {
 	return strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, TempSuffix)
 }
 
+// reserved reports whether no file, folder or link of this name is served.
+func reserved(name string) bool { return IsTemp(name) || name == AgentConfig }
+
 func HiddenDir(name string) bool { return strings.HasPrefix(name, ".") }
 
 // Reserved reports whether rel must not be served, because it is in a hidden folder, or has the name of a temp file or
 // AgentConfig.
 func Reserved(rel string) bool {
-	return IsTemp(path.Base(rel)) || path.Base(rel) == AgentConfig || strings.HasPrefix(rel, ".") && strings.Contains(rel, "/") ||
+	return reserved(path.Base(rel)) || strings.HasPrefix(rel, ".") && strings.Contains(rel, "/") ||
 		strings.Contains(path.Dir(rel)+"/", "/.")
 }
 
