@@ -46,7 +46,7 @@ func TestAfterConstruct(t *testing.T) {
 	} {
 		at := strings.Index(tt.text, tt.inside) + len(tt.inside)
 		want := strings.LastIndex(tt.text, tt.after) + len(tt.after)
-		if got := AfterConstruct(tt.text, at); got != want {
+		if got := afterConstruct(tt.text, at); got != want {
 			t.Errorf("%q: after %q is %q, want %q", tt.text, tt.inside, tt.text[:got], tt.text[:want])
 		}
 	}

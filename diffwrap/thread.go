@@ -125,8 +125,8 @@ func splits(raw string, at int) bool {
 	return i != at
 }
 
-// AfterConstruct returns the end of the link or other indivisible construct that an offset is inside, or the offset.
-func AfterConstruct(raw string, at int) int {
+// afterConstruct returns the end of the link or other indivisible construct that an offset is inside, or the offset.
+func afterConstruct(raw string, at int) int {
 	if t, inside := tokenAround(raw, at); inside && t.Class == markdown.Atom {
 		return t.End
 	}
@@ -137,7 +137,7 @@ func AfterConstruct(raw string, at int) int {
 // construct that the offset is inside, and before the block ID that ends the line. ok is false if a comment there would
 // be literal text, or would take a marker or a whole line its meaning.
 func CommentPlace(view string, at int) (place int, ok bool) {
-	at = AfterConstruct(view, at)
+	at = afterConstruct(view, at)
 	if id := markdown.BlockID(view, at); at >= id {
 		if at = len(strings.TrimRight(view[:id], " \t")); at == span.LineStart(view, at) { // the ID of the block before
 			return at, false

@@ -96,8 +96,7 @@ func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line i
 		if off, err = s.place(current.Known(), current.Canonical()); err != nil {
 			return 0, 0, err
 		}
-		off = diffwrap.AfterConstruct(current.Canonical(), outOfMarks(x.Marks, off))
-		off = outOfMarks(x.Marks, off) // the construct may end in another mark
+		off = outOfMarks(x.Marks, off)
 		if off, err = commentPlace(current, x.Marks, off); err != nil {
 			return 0, 0, err
 		}
