@@ -24,11 +24,10 @@ import (
 type decideFlags struct {
 	workspaceFlags
 	reviewqueue.Selector
-	verdict          model.Verdict
-	reason           string
-	where            []string // see vaultArgs
-	all, dryRun, yes bool
-	force            bool
+	verdict         model.Verdict
+	reason          string
+	where           []string // see vaultArgs
+	all, yes, force bool
 }
 
 func (f *decideFlags) verb() string { return strings.TrimSuffix(string(f.verdict), "ed") }
@@ -39,14 +38,13 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   verb + " [ID...] [SOURCE...]",
 		Short: reviewqueue.Imperative(verdict) + " suggestions",
-		Example: fmt.Sprintf("  relayfs suggestions %[1]s 77d10bf735\n  relayfs suggestions %[1]s --path 'Notes/Projects/**' --dry-run\n"+
+		Example: fmt.Sprintf("  relayfs suggestions %[1]s 77d10bf735\n  relayfs suggestions %[1]s --path 'Notes/Projects/**'\n"+
 			"  relayfs suggestions %[1]s --all --yes", verb),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, e, args) },
 		ValidArgsFunction: f.completeIDs(true, false),
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.all, "all", false, "decide on all suggestions")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the suggestions without deciding on them")
 	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask for confirmation of decisions on more than %d suggestions", reviewqueue.ManyAtOnce))
 	fl.StringVar(&f.reason, "reason", "", "reason for your decision; the author of the suggestion gets it")
 	forced := "include folders that Relay's plugin shares"
@@ -72,22 +70,15 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	case len(f.reason) > reviewqueue.MaxReason:
 		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
 	}
-	if !f.dryRun {
-		if err := f.refuseAgent("deciding on suggestions"); err != nil {
-			return err
-		}
+	if err := f.refuseAgent("deciding on suggestions"); err != nil {
+		return err
 	}
 	return f.withSelected(ctx, e, &f.Selector, args, true, func(q *api.Client, list []reviewqueue.Suggestion) error {
-		out := reviewqueue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}}
-		if f.dryRun {
-			out.Notes = reviewqueue.NotesOf(list)
-			return f.print(e, out)
+		if len(list) == 0 {
+			return f.print(e, reviewqueue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}})
 		}
 		if err := f.confirm(ctx, e, list); err != nil {
 			return err
-		}
-		if len(list) == 0 {
-			return f.print(e, out)
 		}
 		r := reviewqueue.DecideRequest{IDs: reviewqueue.IDsOf(list), Unseen: true, Verdict: f.verdict, Reason: f.reason, Force: f.force}
 		out, err := q.Decide(ctx, r)
@@ -148,7 +139,7 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Su
 	}
 	scope := fmt.Sprintf("%s in %s", cli.Plural(len(list), "suggestion"), cli.Plural(reviewqueue.NotesOf(list), "note"))
 	if in, ok := e.stdin.(*os.File); !ok || !cli.IsTerminal(in) {
-		return cli.Usagef("to %s %s, add --yes; --dry-run prints them", f.verb(), scope)
+		return cli.Usagef("to %s %s, add --yes; 'relayfs suggestions list' prints them", f.verb(), scope)
 	}
 	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", reviewqueue.Imperative(f.verdict), scope)
 	var line string
@@ -168,11 +159,7 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Su
 func (f *decideFlags) print(e *env, out reviewqueue.Outcome) error {
 	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
 		render.Scope(w, out.Suggestions)
-		would := ""
-		if f.dryRun {
-			would = "would be "
-		}
-		fmt.Fprintf(w, "%s %s%s in %s\n", cli.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, cli.Plural(out.Notes, "note"))
+		fmt.Fprintf(w, "%s %s in %s\n", cli.Plural(len(out.Suggestions), "suggestion"), out.Verdict, cli.Plural(out.Notes, "note"))
 		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
 			printUndoHint(e, out.Batch, f.where)
 		}

@@ -181,7 +181,7 @@ func TestCommandsReachTheirSourceOnly(t *testing.T) {
 	for _, args := range [][]string{
 		{"status", alpha}, {"suggestions", "list", alpha}, {"suggestions", "show", alpha}, {"suggestions", "log", alpha},
 		{"ls", "-R", "--source", alpha}, {"ls", "--source", alpha}, {"grep", "of", "--source", alpha},
-		{"suggestions", "accept", "--all", "--dry-run", alpha}, {"suggestions", "list", "--json", alpha},
+		{"suggestions", "list", "--json", alpha},
 	} {
 		out := s.Run(t, args...)
 		if out.Code != 0 {
