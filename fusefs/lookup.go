@@ -23,7 +23,7 @@ import (
 func newTree(ws *bridge.Workspace, o Options) *tree {
 	options := ws.Options()
 	t := &tree{
-		ws: workspace{ws.ForAgents()}, author: o.Author, signAgents: o.SignAgents, sessionNote: o.SessionNote, log: o.Logger,
+		ws: workspace{ws.ForAgents()}, author: o.Author, signAgents: o.SignAgents, log: o.Logger,
 		readOnlyErr: options.ReadOnlyErr(),
 		handleless:  options.ReadOnly && keepCaches,
 		uid:         uint32(os.Geteuid()), gid: uint32(os.Getegid()),

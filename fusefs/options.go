@@ -16,11 +16,9 @@ type Options struct {
 	// SignAgents lets a recognised agent (package program) sign with its own name instead of Author.
 	SignAgents bool
 	Programs   *program.Table // decides which programs are agents; nil for the names in program.Agents
-	// SessionNote describes, in one line, the sessions that make changes through the mount. It may be "".
-	SessionNote string
-	AllowOther  bool // give other users access; needs user_allow_other in /etc/fuse.conf
-	NonEmpty    bool // mount over a directory that is not empty, and hide its contents
-	Debug       bool // log every request
+	AllowOther bool           // give other users access; needs user_allow_other in /etc/fuse.conf
+	NonEmpty   bool           // mount over a directory that is not empty, and hide its contents
+	Debug      bool           // log every request
 	// WatchNotifier is the command line of a process that only calls RunWatchNotifier. That process wakes programs that
 	// watch the mount (inotify) when others change notes. If WatchNotifier is empty, such programs are not woken.
 	WatchNotifier []string

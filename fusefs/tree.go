@@ -26,11 +26,8 @@ type tree struct {
 	ws         workspace
 	author     string
 	signAgents bool
-	// sessionNote is the description of each session. named has the sessions for which nameSession was already called.
-	sessionNote string
-	named       sync.Map
-	log         *slog.Logger
-	errno       errnoReporter
+	log        *slog.Logger
+	errno      errnoReporter
 	// mounted is the time of the mount. Folders without a modification time also show it.
 	mounted     time.Time
 	readOnlyErr error // reason why no note can be written, or nil
@@ -102,18 +99,7 @@ func (t *tree) authorOf(p program.Program) model.Author {
 	if t.signAgents && p.Agent != "" {
 		a.Name = p.Agent
 	}
-	if t.sessionNote != "" {
-		if _, ok := t.named.LoadOrStore(a.Session, nil); !ok {
-			go t.nameSession(a) // a save must not wait for this
-		}
-	}
 	return a
-}
-
-func (t *tree) nameSession(a model.Author) {
-	if err := t.ws.SetSessionNote(a, model.SessionNote{Name: t.sessionNote}); err != nil {
-		t.log.Warn("cannot store the name of a session", model.LogAuthor, a.Name, model.LogErr, err)
-	}
 }
 
 // isMounts reports whether an author may be a program on this mount.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
@@ -24,7 +23,6 @@ type mountOptions struct {
 	authorFromProgram bool // whether no author is set, so that the agent's name is the author
 	serveOptions
 	allowOther, nonEmpty, daemon bool
-	sessionNote                  string
 }
 
 func newMountCommand(e *env) *cobra.Command {
@@ -57,7 +55,6 @@ func (o *mountOptions) register(e *env, cmd *cobra.Command) {
 	set := e.settings(cmd)
 	set.BoolVar(&o.allowOther, "allow-other", false, "admit other users (needs user_allow_other in /etc/fuse.conf unless root)")
 	set.BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, and hide its content")
-	set.StringVar(&o.sessionNote, "session-note", "", "purpose of this mount, shown to reviewers next to each session's changes")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted, continue in the background")
 }
 
@@ -73,9 +70,6 @@ type mountPlan struct {
 // mountpoint and ports are in use.
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
-	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
-		errs = append(errs, cli.Usagef("session-note: want one line of at most %d characters", model.MaxSessionName))
-	}
 	if dir != "" {
 		var err error
 		if p.mountpoint, err = filepath.Abs(dir); err == nil {
@@ -114,7 +108,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		}
 		fuseOptions := fusefs.Options{
 			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
-			Refused: c.Refusals.Add, SessionNote: o.sessionNote, WatchNotifier: notifier, State: c.State,
+			Refused: c.Refusals.Add, WatchNotifier: notifier, State: c.State,
 		}
 		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)

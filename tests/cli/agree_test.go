@@ -86,7 +86,6 @@ var values = map[string][]string{
 	"state":            {`"$/state"`, `"$/file"`, `"$/file/state"`},
 	"presence":         {`true`},
 	"unknown":          {`1`},
-	"session-note":     {`"tidying"`, `"two\nlines"`, `3`},
 }
 
 // generate is a configuration that works, with some keys that may be bad.

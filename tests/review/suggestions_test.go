@@ -182,33 +182,3 @@ func checkDecidedOrNot(t *testing.T, s *harness.Sandbox, vault string, files map
 	harness.CheckNames(t, vault, files)
 	return len(want)
 }
-
-// A mount names the sessions of its programs, in the list and the history, also after it has ended.
-func TestMountNamesItsSessions(t *testing.T) {
-	t.Parallel()
-	s := harness.NewSandbox(t)
-	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": "one\n", "B.md": "two\n"}), "RELAYFS_SESSION_NOTE=tidying <b>up</b>")
-	for name, text := range map[string]string{"A.md": "1\n", "B.md": "2\n"} {
-		if err := harness.WriteAll(m.Path(name), []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	named := func() error {
-		for _, command := range []string{"list", "show"} {
-			if out := s.Run(t, "suggestions", command, m.Vault); !strings.Contains(out.Stdout, `"tidying <b>up</b>"`) {
-				return fmt.Errorf("%s does not name the session: %+v", command, out)
-			}
-		}
-		return nil
-	}
-	harness.Eventually(t, harness.QueueTimeout, named) // no save waits for the name
-	m.Stop(t)
-	if err := named(); err != nil {
-		t.Error(err)
-	}
-	for _, bad := range []string{"two\nlines", strings.Repeat("x", 61), "\x1b[31m"} {
-		if out := s.Run(t, "mount", m.Vault, s.Mkdir(t, "other"), "RELAYFS_SESSION_NOTE="+bad); out.Code != 2 || !strings.Contains(out.Stderr, "session-note: want one line") {
-			t.Errorf("%q: %+v", bad, out)
-		}
-	}
-}
