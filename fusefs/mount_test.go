@@ -33,7 +33,7 @@ type mounted struct {
 func requireFUSE(t testing.TB) {
 	t.Helper()
 	need.Full(t, "it mounts")
-	if err := fusefs.Check(t.TempDir(), false); err != nil {
+	if err := fusefs.Check(t.TempDir()); err != nil {
 		need.Missing(t, "no FUSE: %v", err)
 	}
 }

@@ -125,16 +125,16 @@ func realDir(dir string) (string, error) {
 func Mountable() error { return cmp.Or(checkDevice(), checkHelper()) }
 
 // Check returns an error if nothing can be mounted at dir. FUSE must be available and usable. dir must be an existing
-// directory without a mounted relayfs, and empty unless nonEmpty is set. Check clears a dead mount that relayfs left
+// empty directory without a mounted relayfs. Check clears a dead mount that relayfs left
 // there. The error is a *SetupError that describes what is missing.
-func Check(dir string, nonEmpty bool) error {
+func Check(dir string) error {
 	if err := Mountable(); err != nil {
 		return err
 	}
 	if err := clearDeadMount(dir); err != nil {
 		return err
 	}
-	return checkMountpoint(dir, nonEmpty)
+	return checkMountpoint(dir)
 }
 
 // probe asks the server of a mount whether it is alive. It returns ENOTCONN if the server is dead, and
@@ -202,7 +202,7 @@ func checkIsRelayfs(dir string, err error) error {
 // CheckMountpoint returns an error if dir cannot be a mountpoint, or if allowOther is set and the system does not
 // permit access by other users. It changes nothing. It returns nil for a dead mount that relayfs left, because Check
 // clears that mount.
-func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
+func CheckMountpoint(dir string, allowOther bool) error {
 	if allowOther {
 		if err := checkAllowOther(allowConfig); err != nil {
 			return err
@@ -217,10 +217,10 @@ func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
 	case errors.Is(err, syscall.ENOTCONN):
 		return checkIsRelayfs(dir, err)
 	}
-	return checkMountpoint(dir, nonEmpty)
+	return checkMountpoint(dir)
 }
 
-func checkMountpoint(dir string, nonEmpty bool) error {
+func checkMountpoint(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -239,9 +239,6 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 			Problem: fmt.Sprintf("relayfs is already mounted at %q", dir), Hint: fmt.Sprintf("unmount it with `relayfs unmount %s`", dir),
 		}
 	}
-	if nonEmpty {
-		return nil
-	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return &SetupError{Problem: fmt.Sprintf("mountpoint %q cannot be listed", dir), Hint: "choose a directory of your own", Err: err}
@@ -249,7 +246,7 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 	if len(entries) > 0 {
 		return &SetupError{
 			Problem: fmt.Sprintf("mountpoint %q is not empty: the mount would hide %q", dir, entries[0].Name()),
-			Hint:    "give an empty directory, or hide its files with RELAYFS_NONEMPTY=true",
+			Hint:    "give an empty directory",
 		}
 	}
 	return nil

@@ -17,7 +17,6 @@ type Options struct {
 	SignAgents bool
 	Programs   *program.Table // decides which programs are agents; nil for the names in program.Agents
 	AllowOther bool           // give other users access; needs user_allow_other in /etc/fuse.conf
-	NonEmpty   bool           // mount over a directory that is not empty, and hide its contents
 	Debug      bool           // log every request
 	// WatchNotifier is the command line of a process that only calls RunWatchNotifier. That process wakes programs that
 	// watch the mount (inotify) when others change notes. If WatchNotifier is empty, such programs are not woken.

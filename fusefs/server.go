@@ -43,7 +43,7 @@ type Server struct {
 // Mount serves ws at dir and returns when the mount answers requests. It returns the errors of Check, among others. It
 // does not mount if ctx has ended; later, ctx has no effect. The workspace must be started; Mount sets its mountpoint.
 func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*Server, error) {
-	if err := Check(dir, o.NonEmpty); err != nil {
+	if err := Check(dir); err != nil {
 		return nil, err
 	}
 	dir, err := filepath.Abs(dir)

@@ -41,18 +41,15 @@ func TestCheck(t *testing.T) {
 	}{
 		{filepath.Join(dir, "missing"), "does not exist", "mkdir -p"},
 		{file, "not a directory", "directory"},
-		{dir, "not empty", "RELAYFS_NONEMPTY"},
+		{dir, "not empty", "give an empty directory"},
 		{m.dir, "mounted", "relayfs unmount"},
 	} {
 		var problem *fusefs.SetupError
-		if err := fusefs.Check(tt.dir, false); !errors.As(err, &problem) {
+		if err := fusefs.Check(tt.dir); !errors.As(err, &problem) {
 			t.Errorf("Check(%s) = %v, want a SetupError", tt.dir, err)
 		} else if !strings.Contains(problem.Problem, tt.problem) || !strings.Contains(problem.Hint, tt.hint) {
 			t.Errorf("Check(%s): %q, %q, want %q, %q", tt.dir, problem.Problem, problem.Hint, tt.problem, tt.hint)
 		}
-	}
-	if err := fusefs.Check(dir, true); err != nil {
-		t.Errorf("a full directory with nonEmpty: %v", err)
 	}
 }
 
@@ -164,7 +161,7 @@ func TestDeadMount(t *testing.T) {
 	requireFUSE(t)
 	for name, mend := range map[string]func(string) error{
 		"Unmount": fusefs.Unmount,
-		"Check":   func(dir string) error { return fusefs.Check(dir, false) },
+		"Check":   func(dir string) error { return fusefs.Check(dir) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -27,13 +27,13 @@ func (*Server) Wait() {}
 
 func (*Server) Unmount() error { return nil }
 
-func Check(string, bool) error { return unsupported() }
+func Check(string) error { return unsupported() }
 
 func Mounted() []string { return nil }
 
 func Mountable() error { return unsupported() }
 
-func CheckMountpoint(string, bool, bool) error { return unsupported() }
+func CheckMountpoint(string, bool) error { return unsupported() }
 
 func Unmount(string) error { return unsupported() }
 

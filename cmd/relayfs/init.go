@@ -179,7 +179,7 @@ func (i *initWizard) makeMountpoint(args []string) error {
 	if fusefs.Mountable() != nil {
 		return nil // 'relayfs mcp' needs no mountpoint, and doctor reports the problem
 	}
-	return fusefs.CheckMountpoint(dir, false, false)
+	return fusefs.CheckMountpoint(dir, false)
 }
 
 func (i *initWizard) ask(question, fallback string) (string, error) {

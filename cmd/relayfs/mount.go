@@ -22,7 +22,7 @@ import (
 type mountOptions struct {
 	authorFromProgram bool // whether no author is set, so that the agent's name is the author
 	serveOptions
-	allowOther, nonEmpty, daemon bool
+	allowOther, daemon bool
 }
 
 func newMountCommand(e *env) *cobra.Command {
@@ -52,9 +52,7 @@ address) as a folder in MOUNTPOINT. More settings: 'relayfs help settings'.`,
 
 func (o *mountOptions) register(e *env, cmd *cobra.Command) {
 	o.serveOptions.register(e, cmd)
-	set := e.settings(cmd)
-	set.BoolVar(&o.allowOther, "allow-other", false, "admit other users (needs user_allow_other in /etc/fuse.conf unless root)")
-	set.BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, and hide its content")
+	e.settings(cmd).BoolVar(&o.allowOther, "allow-other", false, "admit other users (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted, continue in the background")
 }
 
@@ -76,7 +74,7 @@ func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir stri
 			err = checkDisjoint(p.sources, p.mountpoint)
 		}
 		if err == nil && !running {
-			err = fusefs.CheckMountpoint(p.mountpoint, o.nonEmpty, o.allowOther)
+			err = fusefs.CheckMountpoint(p.mountpoint, o.allowOther)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -95,7 +93,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	if len(errs) > 0 {
 		return errs[0]
 	}
-	if err := fusefs.Check(p.mountpoint, o.nonEmpty); err != nil {
+	if err := fusefs.Check(p.mountpoint); err != nil {
 		return err
 	}
 	if err := o.freeSources(p.sources); err != nil {
@@ -107,7 +105,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 			notifier = []string{self, pokeCommand}
 		}
 		fuseOptions := fusefs.Options{
-			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
+			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, Logger: c.Log,
 			Refused: c.Refusals.Add, WatchNotifier: notifier, State: c.State,
 		}
 		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })

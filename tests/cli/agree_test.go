@@ -62,7 +62,6 @@ var values = map[string][]string{
 		`"$/mnt"`, `"$/mnt/"`, `"$/mnt/../mnt"`, `"$/to-mnt"`, `"$/nowhere"`, `"$/to-nowhere"`, `"$/full"`, `"$/file"`, `"$/file/below"`, `"$/Vault"`, `"$/Vault/Inner"`,
 		`"$/Vault/none"`, `"$/to-inner"`, `"$"`, `""`, `3`,
 	},
-	"nonempty": {`true`, `false`, `"perhaps"`},
 	"metrics":  {`"127.0.0.1:0"`, `"9"`, `9`, `"127.0.0.1:99999"`, `"127.0.0.1:http!"`, `"@"`, `"203.0.113.9:0"`, `"localhost:0"`, `""`},
 	"http":     {`"127.0.0.1:0"`, `"0.0.0.0:0"`, `"@"`, `"127.0.0.1"`},
 	"token-file": {
