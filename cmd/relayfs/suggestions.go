@@ -52,9 +52,6 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q *api.Client, list []reviewqueue.Suggestion) error {
-				if err := render.AddGroups(cmd.Context(), q, list, detailed); err != nil {
-					return err
-				}
 				if err := show(e, list, print); err != nil || e.json || detailed {
 					return err
 				}

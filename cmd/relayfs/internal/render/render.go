@@ -105,7 +105,7 @@ func (p Painter) details(s *reviewqueue.Suggestion) string {
 // Diffs prints suggestions in context. The suggestions of a group share one context.
 func Diffs(w io.Writer, list []reviewqueue.Suggestion) {
 	p := NewPainter(w)
-	for i, group := range groups(list) {
+	for i, group := range reviewqueue.Groups(list) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
@@ -113,15 +113,14 @@ func Diffs(w io.Writer, list []reviewqueue.Suggestion) {
 	}
 }
 
-func groups(list []reviewqueue.Suggestion) [][]reviewqueue.Suggestion {
-	return reviewqueue.Runs(list, func(a, b *reviewqueue.Suggestion) bool { return a.Group != "" && a.Group == b.Group })
-}
-
 func (p Painter) diffs(group []reviewqueue.Suggestion) string {
-	if len(group) == 1 {
-		return p.Diff(&group[0])
-	}
 	var b strings.Builder
+	if len(group) == 1 || group[0].Pieces == nil { // the group has only one suggestion that was selected, or its first one was not
+		for i := range group {
+			b.WriteString(p.Diff(&group[i]))
+		}
+		return b.String()
+	}
 	for i := range group[1:] {
 		b.WriteString(p.heading(&group[i]) + "\n")
 	}
@@ -135,7 +134,7 @@ func (p Painter) diffs(group []reviewqueue.Suggestion) string {
 // List prints one line per suggestion. In a group, only the first line has the place and the author.
 func List(w io.Writer, list []reviewqueue.Suggestion) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, group := range groups(list) {
+	for _, group := range reviewqueue.Groups(list) {
 		place, who := group[0].Place(), group[0].Who()
 		for _, s := range group {
 			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", cli.OneLine(s.ID), cli.OneLine(place), cli.OneLine(s.Summary()), cli.OneLine(who))

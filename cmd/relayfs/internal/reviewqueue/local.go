@@ -1,6 +1,7 @@
 package reviewqueue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,13 +108,26 @@ func within(paths map[string]bool, p model.Path) bool {
 	}
 }
 
+// newSuggestions converts the suggestions of one note, and sets their groups.
 func newSuggestions(list []model.Suggestion) []Suggestion {
 	out := make([]Suggestion, len(list))
 	for i, s := range list {
 		out[i] = newSuggestion(s)
-		out[i].Near = s.Gap <= MaxGroupGap && i > 0 || s.Parts != nil
+		if i > 0 && continuesGroup(&list[i-1], &s) {
+			out[i-1].Group = cmp.Or(out[i-1].Group, out[i-1].ID)
+			out[i].Group = out[i-1].Group
+		}
 	}
 	return out
+}
+
+// Groups splits a list into the groups of its suggestions.
+func Groups(list []Suggestion) [][]Suggestion {
+	return Runs(list, func(a, b *Suggestion) bool { return a.Group != "" && a.Group == b.Group })
+}
+
+func continuesGroup(last, s *model.Suggestion) bool {
+	return last.Line == s.Line && last.Author == s.Author && last.Session == s.Session && last.Parts == nil && s.Parts == nil && s.Gap <= MaxGroupGap
 }
 
 // withContext returns the suggestions of one note with their context. It reads the suggestions and the text from the
@@ -129,6 +143,14 @@ func (q *Queue) withContext(ctx context.Context, list []model.Suggestion) []Sugg
 	for i, s := range now {
 		out[i].Before, out[i].After = c.around(s.Start, s.End)
 		out[i].After = cutComments(out[i].After, len(s.Comments))
+	}
+	n := Note{Text: v.Canonical(), Known: v.Known().Offsets()}
+	at := 0
+	for _, group := range Groups(out) {
+		from, last := at, at+len(group)-1
+		if at = last + 1; from < last {
+			group[0].Pieces = slices.Concat([]Piece{{UnchangedPiece, out[from].Before}}, n.pieces(now[from].Start, now[last].End), []Piece{{UnchangedPiece, out[last].After}})
+		}
 	}
 	return out
 }

@@ -83,31 +83,13 @@ func (q *Queue) newNote(p model.Path, text string, list []model.Suggestion, thre
 	return n
 }
 
+// InPieces splits the note before the suggestion with the ID.
 func (n *Note) InPieces(id string) (before, rest []Piece) {
 	at := len(n.Text)
-	if from, _, ok := n.bounds(id); ok {
-		at = from
+	if i := slices.IndexFunc(n.Suggestions, func(s Suggestion) bool { return s.ID == id && len(s.Places) > 0 }); i >= 0 {
+		at = n.Suggestions[i].Places[0].Start
 	}
 	return n.pieces(0, at), n.pieces(at, len(n.Text))
-}
-
-func (n *Note) Between(first, last *Suggestion) []Piece {
-	from, _, ok := n.bounds(first.ID)
-	_, to, has := n.bounds(last.ID)
-	if !ok || !has {
-		return nil
-	}
-	list := append([]Piece{{UnchangedPiece, first.Before}}, n.pieces(from, to)...)
-	return append(list, Piece{UnchangedPiece, last.After})
-}
-
-func (n *Note) bounds(id string) (from, to int, ok bool) {
-	i := slices.IndexFunc(n.Suggestions, func(s Suggestion) bool { return s.ID == id && len(s.Places) > 0 })
-	if i < 0 {
-		return 0, 0, false
-	}
-	places := n.Suggestions[i].Places
-	return places[0].Start, places[len(places)-1].End, true
 }
 
 // pieces splits a range of the text. The range must not begin or end inside a mark.

@@ -171,8 +171,7 @@ func TestNoteIsOfOneState(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range n.Suggestions {
-			from, to, _ := n.bounds(s.ID)
-			if got, want := n.Text[from:to], "{--garden--}{++allotment++}"; got != want {
+			if got, want := n.Text[s.Places[0].Start:s.Places[len(s.Places)-1].End], "{--garden--}{++allotment++}"; got != want {
 				t.Errorf("%s is at %q, want %q", s.ID, got, want)
 			}
 		}

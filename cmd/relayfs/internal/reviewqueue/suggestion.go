@@ -43,10 +43,9 @@ type Suggestion struct {
 	// more lines.
 	Before string  `json:"before,omitempty"`
 	After  string  `json:"after,omitempty"`
-	Pieces []Piece `json:"pieces,omitempty"` // the suggestion in its context
+	Pieces []Piece `json:"pieces,omitempty"` // a proposal, or the group that begins with the suggestion, in its context
 	Places []Place `json:"places,omitempty"` // its marks in the note's raw text
-	Near   bool    `json:"near,omitempty"`   // whether it has several parts, or is at most MaxGroupGap bytes after the previous one
-	Group  string  `json:"group,omitempty"`  // ID of the first suggestion of its group
+	Group  string  `json:"group,omitempty"`  // ID of the first suggestion of its group on a line; "" if the suggestion is alone
 	// Answers is the author's previous suggestion at this place if the user rejected it.
 	Answers *Rejection `json:"answers,omitempty"`
 }
