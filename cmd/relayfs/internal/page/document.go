@@ -50,14 +50,13 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 			about[t.Suggestion] = append(about[t.Suggestion], t)
 		}
 	}
-	source, apart := render.SourceOf(&n, r.FormValue("plain") != "")
-	drawn := render.NoteOf(source)
+	drawn := render.NoteOf(&n, r.FormValue("plain") != "")
 	blocks := make([]block, len(drawn.Blocks))
 	for i, b := range drawn.Blocks {
 		out := block{Block: b}
 		out.Comments = nil
 		for _, c := range b.Comments {
-			out.Threads = append(out.Threads, withoutPositions(n.Threads[apart[c]]))
+			out.Threads = append(out.Threads, withoutPositions(n.Threads[c]))
 		}
 		for _, id := range slices.Concat(b.Groups...) {
 			s := byID[id]

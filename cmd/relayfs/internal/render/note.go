@@ -19,15 +19,6 @@ const maxParsed = 1 << 20
 // maxWork is the maximum of the sum in tooManyMarks. At this value goldmark takes a few seconds.
 const maxWork = 100_000_000
 
-type Source struct {
-	Text       string                     // raw text
-	Known      diffwrap.Known             // marks that relayfs has recorded
-	Places     map[string][]diffwrap.Span // marks of each suggestion, by ID
-	Comments   []int                      // offsets in Text of the comments that belong to no suggestion
-	Plain      bool                       // whether to draw the source, line by line
-	SameWriter func(a, b string) bool     // reports whether two suggestions have the same author and session
-}
-
 type Note struct {
 	Properties []Property `json:"properties,omitempty"`
 	Blocks     []Block    `json:"blocks"`
@@ -45,21 +36,30 @@ type Property struct {
 type Block struct {
 	Nodes    []*Node    `json:"nodes"`
 	Groups   [][]string `json:"groups,omitempty"`   // IDs of suggestions, by group
-	Comments []int      `json:"comments,omitempty"` // indices in Source.Comments
+	Comments []int      `json:"comments,omitempty"` // indices of the threads that belong to no suggestion
 	Source   []*Node    `json:"source,omitempty"`   // source of the changes that Nodes do not show
 
 	at int // offset in the merged text
 }
 
-func NoteOf(s Source) Note {
-	m, pieces := merge(s.Text, s.Known, s.Places)
-	d := drawing{Source: s, merged: m, edges: m.edges(), out: []Block{}}
+// NoteOf draws a note. If plain is set, it draws the source, line by line.
+func NoteOf(note *reviewqueue.Note, plain bool) Note {
+	d := drawing{text: note.Text, places: make(map[string][]diffwrap.Span), writers: make(map[string]writer), out: []Block{}}
+	for i := range note.Suggestions {
+		s := &note.Suggestions[i]
+		d.writers[s.ID] = writer{s.Author, s.Session}
+		for _, at := range s.Places {
+			d.places[s.ID] = append(d.places[s.ID], diffwrap.Span{Start: at.Start, End: at.End})
+		}
+	}
+	m, pieces := merge(note.Text, diffwrap.KnownAt(note.Known), d.places)
+	d.merged, d.edges = m, m.edges()
 	before, after := m.without(New), m.without(Old)
 	n := Note{
 		New:     len(before.text) == 0 && len(after.text) > 0,
 		NewText: bodyOf(before) == len(before.text) && bodyOf(after) < len(after.text),
 	}
-	if s.Plain || len(m.runs) == 0 || m.size > maxParsed || tooComplex(before) || tooComplex(after) {
+	if plain || len(m.runs) == 0 || m.size > maxParsed || tooComplex(before) || tooComplex(after) {
 		d.source()
 	} else {
 		n.Properties = properties(string(after.text))
@@ -67,9 +67,11 @@ func NoteOf(s Source) Note {
 		d.blocks(c.mergeLists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
 	}
 	d.addHidden(d.groupSuggestions())
-	for i, off := range s.Comments {
-		b := d.blockAt(placeOf(pieces, off))
-		b.Comments = append(b.Comments, i)
+	for i, t := range note.Threads {
+		if t.Suggestion == "" {
+			b := d.blockAt(placeOf(pieces, t.Start))
+			b.Comments = append(b.Comments, i)
+		}
 	}
 	for i := range d.out {
 		d.out[i].Nodes = joinWords(d.out[i].Nodes)
@@ -114,11 +116,15 @@ func valueText(v any) string {
 }
 
 type drawing struct {
-	Source
-	merged *merged
-	edges  map[string]edges
-	out    []Block
+	text    string                     // raw text
+	places  map[string][]diffwrap.Span // marks of each suggestion, by ID
+	writers map[string]writer          // by suggestion ID
+	merged  *merged
+	edges   map[string]edges
+	out     []Block
 }
+
+type writer struct{ author, session string }
 
 // blocks adds a block for each node and each item of a list. It joins adjacent nodes with the same suggestion into one
 // block.
@@ -205,7 +211,7 @@ func (d *drawing) groupSuggestions() (shown map[string]bool) {
 func (d *drawing) addToBlock(b *Block, id string) {
 	if n := len(b.Groups); n > 0 {
 		group := b.Groups[n-1]
-		if last := group[len(group)-1]; d.SameWriter(last, id) && d.unchangedBetween(last, id) <= reviewqueue.MaxGroupGap {
+		if last := group[len(group)-1]; d.writers[last] == d.writers[id] && d.unchangedBetween(last, id) <= reviewqueue.MaxGroupGap {
 			b.Groups[n-1] = append(group, id)
 			return
 		}
@@ -225,17 +231,17 @@ func (d *drawing) unchangedBetween(a, b string) int {
 
 func (d *drawing) addHidden(shown map[string]bool) {
 	var hidden []string
-	for id := range d.Places {
+	for id := range d.places {
 		if !shown[id] {
 			hidden = append(hidden, id)
 		}
 	}
-	sort.Slice(hidden, func(i, j int) bool { return d.Places[hidden[i]][0].Start < d.Places[hidden[j]][0].Start })
+	sort.Slice(hidden, func(i, j int) bool { return d.places[hidden[i]][0].Start < d.places[hidden[j]][0].Start })
 	for _, id := range hidden {
 		e, ok := d.edges[id]
 		if !ok { // the suggestion is a comment
 			b := d.blockAt(d.merged.size)
-			b.Source = append(b.Source, &Node{Text: d.Places[id][0].Of(d.Text) + "\n"})
+			b.Source = append(b.Source, &Node{Text: d.places[id][0].Of(d.text) + "\n"})
 			b.Groups = append(b.Groups, []string{id})
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
@@ -20,12 +21,24 @@ func places(raw string) map[string][]diffwrap.Span {
 	return out
 }
 
+// of draws a raw text, of which every mark counts.
 func of(raw string) Note {
-	s := Source{Text: raw, Known: diffwrap.Everything, Places: places(raw), SameWriter: func(string, string) bool { return true }}
-	for _, c := range diffwrap.Everything.Comments(raw) {
-		s.Comments = append(s.Comments, c.Start)
+	n := &reviewqueue.Note{Text: raw}
+	marks, _, _ := diffwrap.Everything.Layout(raw)
+	for _, m := range marks {
+		n.Known = append(n.Known, m.Start)
 	}
-	return NoteOf(s)
+	for id, spans := range places(raw) {
+		s := reviewqueue.Suggestion{ID: id}
+		for _, at := range spans {
+			s.Places = append(s.Places, reviewqueue.Place{Start: at.Start, End: at.End})
+		}
+		n.Suggestions = append(n.Suggestions, s)
+	}
+	for _, c := range diffwrap.Everything.Comments(raw) {
+		n.Threads = append(n.Threads, reviewqueue.Thread{Start: c.Start})
+	}
+	return NoteOf(n, false)
 }
 
 // write writes nodes for a person: (tag children), and what goes and comes with a sign.
