@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,7 +82,8 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		r := reviewqueue.DecideRequest{IDs: reviewqueue.IDsOf(list), Unseen: true, Verdict: f.verdict, Reason: f.reason, Force: f.force}
 		out, err := q.Decide(ctx, r)
 		if _, ended := errors.AsType[*owner.EndedError](err); ended {
-			return f.interrupted(ctx, e, sources, r, len(ids) > 0, err)
+			return cli.WithHint(fmt.Errorf("%w; some of %s may be %s", err, cli.Plural(len(list), "suggestion"), f.verdict),
+				"'relayfs suggestions list' shows those that are still pending, 'relayfs suggestions log' the batch to undo")
 		}
 		if err != nil {
 			return err
@@ -92,45 +92,6 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		return errors.Join(f.print(e, out), out.Err())
 	})
 }
-
-// interrupted handles an owner that ended before it responded. It reports how many suggestions were decided, and the
-// commands to continue or undo. named means that the command line contains IDs.
-func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string, r reviewqueue.DecideRequest, named bool, ended error) error {
-	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
-		list, err := q.List(ctx, false)
-		var log []reviewqueue.LogEntry
-		if err == nil {
-			log, err = q.Log(ctx, len(r.IDs)+newerEntries) // the log has one entry per note
-		}
-		if err != nil {
-			return errors.Join(ended, fmt.Errorf("unknown how many suggestions were decided; see 'relayfs suggestions log': %w", err))
-		}
-		batch, n := r.OutcomeFromLog(log)
-		again := "the same command again"
-		if named {
-			words := []string{"relayfs", "suggestions", f.verb()}
-			for _, s := range list {
-				if slices.Contains(r.IDs, s.ID) {
-					words = append(words, s.ID)
-				}
-			}
-			again = shellWords(append(words, f.where...))
-		}
-		ended := fmt.Errorf("%w; %d of %s %s", ended, n, cli.Plural(len(r.IDs), "suggestion"), f.verdict)
-		undo := "undo with: relayfs suggestions undo " + shellWords(append([]string{batch}, f.where...))
-		switch n {
-		case 0:
-			return cli.WithHint(ended, "decide on them with: "+again)
-		case len(r.IDs):
-			return cli.WithHint(ended, undo)
-		}
-		return cli.WithHint(ended, "decide on the others with: "+again+"\n"+undo)
-	})
-}
-
-// newerEntries is the maximum number of log entries that may be newer than the entries of a decision that was just
-// made.
-const newerEntries = 100
 
 // confirm asks for confirmation before many suggestions are decided. Without a terminal it requires --yes.
 func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Suggestion) error {

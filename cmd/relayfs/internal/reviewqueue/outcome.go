@@ -140,23 +140,6 @@ type LogItem struct {
 	Undone bool `json:"undone,omitempty"` // whether the decision on the suggestion was undone later
 }
 
-// OutcomeFromLog finds the outcome of a decision whose response was lost. It returns the batch, or "" if no suggestion
-// was decided, and the number of suggestions that were decided.
-func (r *DecideRequest) OutcomeFromLog(log []LogEntry) (batch string, decided int) {
-	for _, x := range log {
-		if x.Action != string(r.Verdict) || x.Lapsed || batch != "" && x.Batch != batch {
-			continue
-		}
-		for i := range x.Suggestions {
-			if s := &x.Suggestions[i]; !s.Undone && slices.Contains(r.IDs, s.ID) {
-				batch = x.Batch
-				decided++
-			}
-		}
-	}
-	return batch, decided
-}
-
 func (x *LogItem) AsSuggestion(path string) Suggestion {
 	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.ResultText()}
 }
