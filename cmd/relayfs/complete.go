@@ -89,50 +89,15 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 	}
 }
 
-func (f *workspaceFlags) completeSelected(field func(reviewqueue.Suggestion) string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		_, sources := splitArgs(args, isID)
-		return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
-			list, err := c.List(ctx, false)
-			for _, s := range list {
-				if v := field(s); v != "" {
-					words = append(words, v)
-				}
-			}
-			slices.Sort(words)
-			return slices.Compact(words), err
-		}), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
+// completeUndone completes the batches that can be undone.
 func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	batches, rest := splitArgs(args, isBatch)
-	ids, sources := splitArgs(rest, isID)
-	if len(batches) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
+	_, sources := splitArgs(args, isBatch)
 	return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
 		const recent = 100
 		list, err := c.Log(ctx, recent)
-		offered := slices.Clone(ids)
-		offer := func(name, what string) {
-			if !slices.Contains(offered, name) {
-				offered = append(offered, name)
-				words = append(words, cobra.CompletionWithDesc(name, cli.OneLine(what)))
-			}
-		}
-		for _, x := range list {
-			if !x.Undoable() {
-				continue
-			}
-			if len(ids) == 0 {
-				offer(x.Batch, x.Action+" "+x.Path)
-			}
-			for _, s := range x.Suggestions {
-				if !s.Undone {
-					it := s.AsSuggestion(x.Path)
-					offer(s.ID, x.Action+" "+x.Path+" "+it.Summary())
-				}
+		for _, batch := range reviewqueue.Batches(list) {
+			if x := batch[0]; x.Undoable() {
+				words = append(words, cobra.CompletionWithDesc(x.Batch, cli.OneLine(x.Action+" "+x.Path)))
 			}
 		}
 		return words, err

@@ -60,7 +60,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		},
 		ValidArgsFunction: f.completeIDs(true, false),
 	}
-	registerSelector(cmd, &sel, &f)
+	registerSelector(cmd, &sel)
 	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
@@ -80,19 +80,13 @@ func printThreadCount(ctx context.Context, e *env, q *api.Client) error {
 	return err
 }
 
-func registerSelector(cmd *cobra.Command, s *reviewqueue.Selector, f *workspaceFlags) {
+func registerSelector(cmd *cobra.Command, s *reviewqueue.Selector) {
 	fl := cmd.Flags()
 	fl.StringVar(&s.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
 	fl.StringVar(&s.Author, "author", "", "only suggestions of this author")
 	fl.StringVar(&s.Session, "session", "", "only suggestions of this session")
 	fl.StringVar(&s.Kind, "kind", "", "only this kind: "+strings.Join(reviewqueue.Kinds(), ", "))
 	registerValues(cmd, map[string][]string{"kind": reviewqueue.Kinds()})
-	for flag, field := range map[string]func(reviewqueue.Suggestion) string{
-		"path": func(s reviewqueue.Suggestion) string { return s.Path }, "author": func(s reviewqueue.Suggestion) string { return s.Author },
-		"session": func(s reviewqueue.Suggestion) string { return s.Session },
-	} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, f.completeSelected(field)) // fails only if the flag is unknown
-	}
 }
 
 func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *reviewqueue.Selector, args []string, detailed bool,

@@ -51,7 +51,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 		forced += ", and proposals for changed notes"
 	}
 	fl.BoolVar(&f.force, "force", false, forced)
-	registerSelector(cmd, &f.Selector, &f.workspaceFlags)
+	registerSelector(cmd, &f.Selector)
 	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd

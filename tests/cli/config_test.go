@@ -172,7 +172,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// Shells complete what the running relayfs has: paths folder by folder, authors, and mountpoints. Without one they complete files.
+// Shells complete what the running relayfs has: paths folder by folder, and mountpoints. Without one they complete files.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
@@ -200,8 +200,6 @@ func TestCompletion(t *testing.T) {
 		{[]string{"edit", "Vault/Projects/"}, "Vault/Projects/Plan.md"},
 		{[]string{"grep", ""}, ""},
 		{[]string{"grep", "x", "Vault/n"}, "Vault/note.md"},
-		{[]string{"suggestions", "list", "--author", "c"}, "claude"},
-		{[]string{"suggestions", "accept", "--path", ""}, "Vault/Projects/Plan.md"},
 		{[]string{"unmount", m.Dir}, m.Dir},
 	} {
 		if got := strings.Join(complete(tt.words...), " "); got != tt.want {
