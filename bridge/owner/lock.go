@@ -162,7 +162,7 @@ func flock(f *os.File, state string) error {
 
 func ownerIsDead(state string) bool {
 	info, err := Read(state)
-	return err == nil && info.HandoverStarted.IsZero() && ended(info.PID)
+	return err == nil && info.HandoverStarted.IsZero() && Ended(info.PID)
 }
 
 func ownedBy(c LockRequest, err error) error {

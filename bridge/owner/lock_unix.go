@@ -4,12 +4,27 @@ package owner
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-func ended(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+// Ended reports whether a process has ended. A zombie counts as ended only when its other threads have ended, because
+// until then its files are open and its locks are held.
+func Ended(pid int) bool {
+	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) { // EPERM means that another user's process lives
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(stat), ") ") // the program's name, which is before ") ", may contain any character
+	if err != nil || !strings.HasPrefix(rest, "Z") {
+		return false
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return err != nil || len(threads) <= 1
+}
 
 func tryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

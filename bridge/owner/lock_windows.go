@@ -7,9 +7,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ended returns false. Other systems need it because a child process starts as a copy of its parent and may hold the
-// parent's locks. Windows has no such copies.
-func ended(int) bool { return false }
+func Ended(pid int) bool {
+	const stillActive = 259
+	var code uint32
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return true
+	}
+	defer windows.CloseHandle(h)
+	return windows.GetExitCodeProcess(h, &code) == nil && code != stillActive
+}
 
 // tryLock locks a file until it is closed. Windows cannot lock folders, so two state folders for one vault are not
 // detected.

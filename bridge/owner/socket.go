@@ -75,7 +75,7 @@ func sockets(dir string) map[string]int {
 func sweepSockets(dir string) {
 	for path, pid := range sockets(dir) {
 		// If the folder is shared with another container, a process ID may belong to the other container.
-		if ended(pid) && !IsReachable(Info{Socket: path}) {
+		if Ended(pid) && !IsReachable(Info{Socket: path}) {
 			os.Remove(path)
 		}
 	}

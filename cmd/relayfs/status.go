@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
@@ -106,7 +106,7 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 		return o, err
 	}
 	pid := fusefs.ServerPID(abs)
-	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && pid != 0 && !process.Ended(pid))
+	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && pid != 0 && !owner.Ended(pid))
 	o.Sources, o.Config = plan.sources, append(o.Config, errs...)
 	return o, nil
 }

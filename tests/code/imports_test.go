@@ -146,7 +146,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/page": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/api", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/reviewqueue", "cmd/relayfs/internal/render", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
-		[]string{"bridge", "bridge/model", "bridge/owner", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/process", "cmd/relayfs/internal/secret", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp", "mcpserver"},
+		[]string{"bridge", "bridge/disk", "bridge/model", "bridge/owner", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp", "mcpserver"},
 		"TCP ports: who may ask there, whether the process is well, MCP, and numbers for Prometheus; the only place that knows its client, and no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/serving": {

@@ -15,9 +15,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -206,4 +206,4 @@ type connKey struct{} // key of the connection in a request's context
 
 // maxConnections returns the maximum number of open connections. The remaining file descriptors are for files of the
 // vault.
-func maxConnections() int { return int(min(8192, process.MaxFiles()/3)) }
+func maxConnections() int { return min(8192, disk.MaxFiles()/3) }

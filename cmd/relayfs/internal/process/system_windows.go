@@ -27,17 +27,3 @@ func FreeSpace(dir string) (free uint64, err error) {
 	}
 	return free, err
 }
-
-// MaxFiles returns a large number: Windows has no relevant limit.
-func MaxFiles() uint64 { return 1 << 20 }
-
-func Ended(pid int) bool {
-	const stillActive = 259
-	var code uint32
-	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
-	if err != nil {
-		return true
-	}
-	defer windows.CloseHandle(h)
-	return windows.GetExitCodeProcess(h, &code) == nil && code != stillActive
-}

@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -270,7 +269,7 @@ const exitTimeout = 15 * time.Second
 
 func AwaitEnd(ctx context.Context, info owner.Info) error {
 	timeout := time.After(exitTimeout)
-	for !process.Ended(info.PID) {
+	for !owner.Ended(info.PID) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
