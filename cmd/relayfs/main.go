@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui/quietinit"
 )
 
@@ -29,7 +28,7 @@ func main() {
 		ending = append(ending, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ending...)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, cli.Stderr)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
