@@ -70,7 +70,6 @@ func (a *attributes) setTimes() times {
 	return *a.times
 }
 
-// set stores the attributes of a SETATTR, except the size.
 func (a *attributes) set(in *fuse.SetAttrIn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -136,7 +135,6 @@ func (a *attributes) wereSet() bool {
 	return a.times != nil
 }
 
-// setBefore reports whether no attribute has been set since t.
 func (a *attributes) setBefore(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

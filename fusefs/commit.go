@@ -68,7 +68,6 @@ func (f *fileState) edit() *content.Buffer {
 	return f.text.Edit()
 }
 
-// changed records that prog has changed the buffer, through h unless h is nil.
 func (f *fileState) changed(h *Handle, prog program.Program) {
 	f.text.Buffer().Touch(prog, time.Now())
 	f.followContent()
@@ -233,7 +232,6 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 	}
 }
 
-// become turns a scratch file into the note to which its content was committed.
 func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 	f.life, f.doc = f.life.After(evAdopt), doc
 	f.text.Adopt(f.written(c, res, doc), c.gen, res.Version)
@@ -298,7 +296,6 @@ func (f *fileState) discardBuffer() {
 	f.t.entryChanged(f.path())
 }
 
-// scheduleTick makes tick run after d, unless tick is already scheduled.
 func (f *fileState) scheduleTick(d time.Duration) {
 	if f.timer == nil {
 		f.timer = time.AfterFunc(d, f.tick)

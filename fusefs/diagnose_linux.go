@@ -12,7 +12,6 @@ import (
 	"syscall"
 )
 
-// allowConfig is the configuration file of fusermount3, with the setting user_allow_other.
 const allowConfig = "/etc/fuse.conf"
 
 // Diagnose checks everything that mounting depends on. It changes nothing. Its only request to a mounted relayfs asks

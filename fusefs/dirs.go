@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Dir is a folder of the workspace, or the workspace itself.
 type Dir struct {
 	overlay
 	id uint64 // the folder's ID in the workspace
@@ -94,7 +93,6 @@ func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	return slices.CompactFunc(list, func(a, b fuse.DirEntry) bool { return a.Name == b.Name })
 }
 
-// Fsync makes the names in the folder durable.
 func (d *Dir) Fsync(ctx context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
 	p := d.path()
 	return d.t.errno.Of(ctx, "fsync", p, d.t.ws.Sync(ctx, p))

@@ -226,7 +226,6 @@ func (a *Attachment) closeDraft(d *draft, left bool) {
 	}
 }
 
-// isUnstored reports whether the workspace does not have the file yet.
 func (a *Attachment) isUnstored() (unstored bool) {
 	a.t.update(func(tb *tableState) {
 		k := tb.nodes[a.path()]
@@ -235,7 +234,6 @@ func (a *Attachment) isUnstored() (unstored bool) {
 	return unstored
 }
 
-// forget removes the name of a file that the workspace does not have.
 func (a *Attachment) forget(p model.Path) {
 	a.t.update(func(tb *tableState) { tb.forget(p, a) })
 	a.vanish()
@@ -288,7 +286,6 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// createDraft creates a file that the workspace gets with its first commit.
 func (d *Dir) createDraft(ctx context.Context, p model.Path, mode uint32) *Attachment {
 	t := d.t
 	prog := t.programs.Of(ctx)

@@ -49,7 +49,6 @@ func (t *tree) newFile(mode uint32) *File {
 	return f
 }
 
-// update calls fn with the state, under the lock of f.
 func (f *File) update(fn func(*fileState)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -44,10 +44,8 @@ func (s inodeState) After(e inodeEvent) inodeState { return stateAfter[e][s] }
 // IsNote reports whether the content is, or will be, the content of a document.
 func (s inodeState) IsNote() bool { return stateUnstored <= s && s <= stateWriteFailed }
 
-// IsStored reports whether the workspace has the note.
 func (s inodeState) IsStored() bool { return stateLive <= s && s <= stateWriteFailed }
 
-// IsReplaced reports whether another inode has taken the note's name.
 func (s inodeState) IsReplaced() bool { return stateReplaced <= s && s <= stateWriteFailed }
 
 // IsStale reports whether an open must fail with ESTALE, so that the kernel repeats the

@@ -38,7 +38,6 @@ func (p *location) path() model.Path {
 	return at
 }
 
-// where returns the path, and whether the node still exists there.
 func (p *location) where() (at model.Path, there bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,14 +145,12 @@ type nodeTable struct {
 	inner tableState
 }
 
-// update calls fn with the table, under the lock of n.
 func (n *nodeTable) update(fn func(*tableState)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	fn(&n.inner)
 }
 
-// tableState has the data that nodeTable.mu guards.
 type tableState struct {
 	nodes      map[model.Path]*nodeEntry
 	unnumbered map[model.Path]*nodeEntry // the nodes without an ID
@@ -318,7 +315,6 @@ func (n *nodeTable) forgetReplaced(f *File) {
 	})
 }
 
-// takeReplaced forgets all replaced inodes of p and returns them.
 func (n *nodeTable) takeReplaced(p model.Path) (files []*File) {
 	n.update(func(tb *tableState) {
 		files = tb.replaced[p]

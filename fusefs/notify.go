@@ -86,7 +86,6 @@ func (q *notifications) next() (s stale, ok bool, calls []func()) {
 	return s, true, nil
 }
 
-// run sends the queued notifications to the kernel until ctx ends.
 func (q *notifications) run(ctx context.Context) {
 	var retells sync.WaitGroup
 	defer retells.Wait()

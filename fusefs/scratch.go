@@ -29,7 +29,6 @@ type overlay struct {
 
 func (o *overlay) folder() folder { return o.Operations().(folder) }
 
-// isScratchAt reports whether a new name in dir is scratch.
 func isScratchAt(dir folder, name string) bool { return !dir.inWorkspace() || isScratchName(name) }
 
 func holdsScratch(n node) bool {

@@ -26,7 +26,6 @@ var besideNote = regexp.MustCompile(`^(#(?s:.+)#|[0-9]+)$`)
 // punctuation. Meaningful extensions (Name.md.gz, Name.md.html, Name.mdx) are shorter.
 var behindNote = regexp.MustCompile(`^([0-9]+|[-_+,=@%][^.]*|\.((?s:.*)\.)?([\w-]{6,}|[0-9]+))$`)
 
-// isScratchName reports whether a new file or link of this name is scratch.
 func isScratchName(name string) bool {
 	lower := strings.ToLower(name)
 	switch {
@@ -42,7 +41,6 @@ func isScratchName(name string) bool {
 	return i > 0 && behindNote.MatchString(lower[i+len(model.NoteExt):])
 }
 
-// scratchExts are the extensions of temporary files and backups.
 var scratchExts = []string{".tmp", ".temp", ".new", ".save", ".lock", ".swp", ".bak", ".orig", ".old", ".part"}
 
 // attachmentExts are the extensions of files that Obsidian shows next to notes. No program creates such a file in order

@@ -191,7 +191,6 @@ func (s *Server) housekeep(ctx context.Context) {
 // after a crash, and the program gets an error from its next write or its close.
 
 const (
-	// saveGrace is the time for which the end of a mount waits for saves.
 	saveGrace = 2 * time.Second
 	// saveStep is the pause between two checks for saves.
 	saveStep = 10 * time.Millisecond

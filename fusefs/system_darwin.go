@@ -32,7 +32,6 @@ const (
 	unmountFlags = 0
 )
 
-// fuseSystems are the directories in which macFUSE and FUSE-T are installed.
 var fuseSystems = []string{"/Library/Filesystems/macfuse.fs", "/Library/Filesystems/fuse-t.fs"}
 
 func checkDevice() error {
@@ -59,7 +58,6 @@ func mountHint() string {
 	return "run `relayfs doctor`; macFUSE's extension must be allowed in System Settings, under Privacy & Security"
 }
 
-// Diagnose checks everything that mounting depends on.
 func Diagnose() []Finding {
 	return []Finding{finding("FUSE", "is installed", Fail, checkDevice())}
 }

@@ -66,7 +66,6 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// refuseUnknown makes cobra's own commands refuse unknown arguments instead of printing help.
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -104,7 +103,6 @@ func (e *env) flagError(cmd *cobra.Command, err error) error {
 	return config.UsageWithSuggestion(err, name, "--%s", names)
 }
 
-// serverUsage is cobra's usage template with the flags in one list.
 const serverUsage = `Usage:
   {{.UseLine}}
 

@@ -89,7 +89,6 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 	}
 }
 
-// completeUndone completes the batches that can be undone.
 func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	_, sources := splitArgs(args, isBatch)
 	return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {

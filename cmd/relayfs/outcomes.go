@@ -39,7 +39,6 @@ func newOutcomesCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// hookInput is the part of a hook's input that relayfs needs.
 type hookInput struct {
 	Session string `json:"session_id"`
 	Dir     string `json:"cwd"`

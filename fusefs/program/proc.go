@@ -60,7 +60,6 @@ func parseStatus(text []byte, thread int) status {
 	return s
 }
 
-// identityOf returns the identity of the process that has the PID now.
 func identityOf(pid int) Identity { return Identity{pid, startOf(pid)} }
 
 // startOf returns 1 plus the start time of a process in clock ticks since the boot. It returns 0 if there is no such
@@ -83,7 +82,6 @@ func startOf(pid int) uint64 {
 // itself wait for the mount, because exec closes its files, and the mount is waiting for this package.
 const environTimeout = 50 * time.Millisecond
 
-// environOf returns the environment with which the program of a process was started, or nil.
 func environOf(pid int) []string {
 	read := make(chan []byte, 1)
 	go func() {

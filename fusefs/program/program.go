@@ -35,7 +35,6 @@ type Identity struct {
 	Started uint64 // see startOf; 0 if the process has ended
 }
 
-// bootID is the kernel's random ID of this boot.
 var bootID = sync.OnceValue(func() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
@@ -55,7 +54,6 @@ func (id Identity) Name() string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// Program describes the program that makes a call.
 type Program struct {
 	Identity        // identity of the process
 	Name     string // name of the program, at most 15 bytes
@@ -63,7 +61,6 @@ type Program struct {
 	Agent    string // name of the agent to which the run belongs; "" for a user's run
 }
 
-// SessionPrefix is the prefix of the session names of programs on a mount.
 const SessionPrefix = "mount-"
 
 // Session returns the name of the session to which the program's changes belong. It is the name of the run.
@@ -123,7 +120,6 @@ var agentEnv = map[string]string{
 	"CURSOR_AGENT": "cursor-agent", "GEMINI_CLI": "gemini", "OPENCODE": "opencode",
 }
 
-// agentIn returns the agent that an environment names, or "".
 func (t *Table) agentIn(environ []string) string {
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
@@ -134,7 +130,6 @@ func (t *Table) agentIn(environ []string) string {
 	return ""
 }
 
-// Self returns this program.
 func (t *Table) Self() Program {
 	p := t.OfProcess(os.Getpid())
 	if p.Agent == "" {

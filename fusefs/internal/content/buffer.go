@@ -45,13 +45,11 @@ type Buffer struct {
 	ModTime    time.Time       // the file's modification time after the last change of Data
 }
 
-// Dirty reports whether Data holds changes that are not committed.
 func (b *Buffer) Dirty() bool { return b.Gen != b.CommittedGen }
 
 // Due reports whether close must commit the buffer: it is dirty and not merely truncated.
 func (b *Buffer) Due() bool { return b.Dirty() && !b.Truncated }
 
-// Saved records that the generation gen of Data was committed as the image im.
 func (b *Buffer) Saved(im Image, gen uint64) {
 	b.Base, b.CommittedGen, b.NeverCommitted, b.Rewritten = im, gen, false, false
 }
@@ -104,7 +102,6 @@ func (b *Buffer) WriteAt(p []byte, off int64) {
 	b.Truncated = false
 }
 
-// Truncate cuts Data to size, or extends it with zeros.
 func (b *Buffer) Truncate(size int) {
 	b.extend(size)
 	b.Data = b.Data[:size]

@@ -220,7 +220,6 @@ func (t *Text) Edit() *Buffer {
 // Release makes the text show the image that was committed last.
 func (t *Text) Release() { t.state, t.image, t.buffer = Loaded, t.buffer.Base, nil }
 
-// FailWrite makes the text show the content that could not be committed.
 func (t *Text) FailWrite() {
 	b := t.buffer
 	from := b.Base
@@ -228,7 +227,6 @@ func (t *Text) FailWrite() {
 	t.image = Image{Text: string(b.Data), ModTime: b.ModTime, Version: b.Base.Version}
 }
 
-// BecomeScratch moves the shown text to a buffer that belongs to no note.
 func (t *Text) BecomeScratch() {
 	b := t.buffer
 	if b == nil {

@@ -49,7 +49,6 @@ const (
 // route.
 const SessionPath = "/session"
 
-// ReviewRoutes returns the routes that the review page serves to other programs.
 func ReviewRoutes() []string {
 	return []string{
 		"GET " + suggestionsPath, "GET " + threadsPath, "GET " + pendingPath, "GET " + notePath, "GET " + imagePath, "GET " + journalPath, "GET " + eventsPath,

@@ -5,6 +5,4 @@
 // An error response is one sentence, with an HTTP status for the kind of error, and a hint in the header Hint. A
 // request that changes notes is completed even if the client disconnects. Package serving finds the owner; package
 // ports opens ports.
-//
-// The package has only one lock, Refusals.mu.
 package api

@@ -28,7 +28,6 @@ const (
 
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// image responds with an image that a note embeds.
 func (h *handler) image(w http.ResponseWriter, r *http.Request) {
 	data, kind, err := h.embedded(r.Context(), r.FormValue("note"), r.FormValue("target"))
 	if err != nil {
@@ -39,7 +38,6 @@ func (h *handler) image(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data) // fails only if the client has disconnected
 }
 
-// embedded returns the image that is the target of a link in a note, and its media type.
 func (h *handler) embedded(ctx context.Context, note, target string) (data []byte, kind string, err error) {
 	index, err := h.Workspace.LinkIndex(ctx)
 	if err != nil {

@@ -99,7 +99,6 @@ func toTerminal(w io.Writer) bool {
 	return ok && IsTerminal(f)
 }
 
-// Colour reports whether w is a terminal with colours enabled (see no-color.org).
 func Colour(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && toTerminal(w)
 }

@@ -30,7 +30,6 @@ type Config struct {
 	known      []string            // names of the flags and settings that the file and the environment can set
 }
 
-// serverCommands are the commands whose flags can also be set in the configuration.
 var serverCommands = []string{"mount", "mcp"}
 
 // neverConfigured are flags of serverCommands that make sense only on one command line.
@@ -129,7 +128,6 @@ func flagValues(value any) ([]string, error) {
 	return nil, errors.New("want a string, a number, a boolean or an array of strings")
 }
 
-// ExpandHome expands "~/" at the beginning of s, or after NAME=.
 func ExpandHome(s string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -226,7 +224,6 @@ func (c *Config) missing(format string, args ...any) error {
 // Mounts reports whether the file names sources or a mountpoint for 'relayfs mount' without arguments.
 func (c *Config) Mounts() bool { return len(c.sources) > 0 || c.mountpoint != "" }
 
-// plainVariables are the environment variables that do not set a flag or setting.
 var plainVariables = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "RELAYFS_EMBEDDINGS_KEY"}
 
 // UnknownVariables returns an error for each environment variable that looks like a misspelt variable of relayfs.

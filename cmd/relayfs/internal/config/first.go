@@ -103,7 +103,6 @@ func listedVaults(home string) []string {
 	return found
 }
 
-// Create writes a new configuration file. It fails if the file exists.
 func Create(file string, sources []string, mountpoint string) error {
 	values, err := toml.Marshal(struct {
 		Sources    []string `toml:"sources"`

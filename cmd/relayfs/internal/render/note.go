@@ -189,7 +189,6 @@ func (r *run) node(part string, at int) *Node {
 	return n
 }
 
-// groupSuggestions sets the groups of each block and returns the IDs of the suggestions in the groups.
 func (d *drawing) groupSuggestions() (shown map[string]bool) {
 	shown = make(map[string]bool)
 	for i := range d.out {

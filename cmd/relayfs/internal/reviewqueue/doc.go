@@ -6,6 +6,4 @@
 // by ID alone (Unseen). It makes no decision in a folder that Relay's plugin shares (Queue.Guarded), unless the request
 // has Force. Decisions and comments are always made in the name of the user of this machine. Package render draws
 // suggestions; package bridge/review, through the workspace, applies decisions to notes.
-//
-// The package has only one lock, Queue.deciding.
 package reviewqueue

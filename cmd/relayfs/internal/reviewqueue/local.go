@@ -108,7 +108,6 @@ func within(paths map[string]bool, p model.Path) bool {
 	}
 }
 
-// newSuggestions converts the suggestions of one note, and sets their groups.
 func newSuggestions(list []model.Suggestion) []Suggestion {
 	out := make([]Suggestion, len(list))
 	for i, s := range list {
@@ -121,7 +120,6 @@ func newSuggestions(list []model.Suggestion) []Suggestion {
 	return out
 }
 
-// Groups splits a list into the groups of its suggestions.
 func Groups(list []Suggestion) [][]Suggestion {
 	return Runs(list, func(a, b *Suggestion) bool { return a.Group != "" && a.Group == b.Group })
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Err returns an error that lists the failed notes and the missing suggestions. It returns nil if there are none.
 func (o *Outcome) Err() error {
 	var errs []error
 	for _, p := range slices.Sorted(maps.Keys(o.Failed)) {

@@ -66,7 +66,6 @@ func reviewer() model.Author {
 	return a
 }
 
-// Conflict is the error of a request that does not fit the current state.
 type Conflict string
 
 func (c Conflict) Error() string { return string(c) }

@@ -115,7 +115,6 @@ func contentText(data []byte) string {
 	return fmt.Sprintf("%s%s, SHA-256 %x", binaryFile, cli.Plural(len(data), "byte"), sum[:8])
 }
 
-// IsProposal reports whether the suggestion concerns a whole note, folder or file.
 func (s *Suggestion) IsProposal() bool { return s.Line == 0 }
 
 func Shorten(s string) string {

@@ -137,7 +137,6 @@ func (a *Account) Refresh(ctx context.Context) (FolderList, error) {
 	return l, a.write(foldersFile, l)
 }
 
-// Tokens returns the tokens of a folder at the control plane of an address.
 func (a *Account) Tokens(address transport.Address, folder string) (transport.Tokens, error) {
 	return a.Client.Tokens(address.URL.String(), folder)
 }

@@ -17,7 +17,6 @@ type historyMsg struct {
 	err  error
 }
 
-// history lists the decisions that can be undone. Enter undoes the selected decision.
 type history struct {
 	list []undoable
 	at   int
