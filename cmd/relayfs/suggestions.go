@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,10 +50,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(q *api.Client, list []reviewqueue.Suggestion) error {
-				if err := show(e, list, print); err != nil || e.json || detailed {
-					return err
-				}
-				return printThreadCount(cmd.Context(), e, q)
+				return show(e, list, print)
 			})
 		},
 		ValidArgsFunction: f.completeIDs(true, false),
@@ -64,20 +59,6 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
-}
-
-// printThreadCount prints the number of comment threads in notes if stderr is a terminal, because the list of
-// suggestions omits comments.
-func printThreadCount(ctx context.Context, e *env, q *api.Client) error {
-	if to, ok := e.stderr.(*os.File); !ok || !cli.IsTerminal(to) {
-		return nil
-	}
-	list, err := q.Threads(ctx)
-	list = slices.DeleteFunc(list, func(t reviewqueue.Thread) bool { return t.Suggestion != "" })
-	if len(list) > 0 {
-		fmt.Fprintf(e.stderr, "%s of comments: 'relayfs suggestions threads' lists them\n", cli.Plural(len(list), "thread"))
-	}
-	return err
 }
 
 func registerSelector(cmd *cobra.Command, s *reviewqueue.Selector) {
