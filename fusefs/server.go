@@ -137,9 +137,9 @@ func (s *Server) start(mounted <-chan struct{}) {
 	}()
 }
 
-// Wait returns when the mount has ended, by Unmount or from outside, and written data is committed (see Unmount). For a
-// busy mount that was detached, it waits at most lingerAfterDetach.
-func (s *Server) Wait() { <-s.gone }
+// Done is closed when the mount has ended, by Unmount or from outside, and written data is committed (see Unmount). For
+// a busy mount that was detached, it is closed after at most lingerAfterDetach.
+func (s *Server) Done() <-chan struct{} { return s.gone }
 
 // Unmount blocks new saves, gives the saves in progress saveGrace to finish, commits the written data of open notes,
 // except unfinished and failed saves, and unmounts. If the mount is busy, Unmount detaches it and serves it for

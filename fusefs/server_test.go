@@ -65,7 +65,7 @@ func TestUnmountWhileInUse(t *testing.T) {
 	if err := m.server.Unmount(); err != nil {
 		t.Fatal(err)
 	}
-	m.server.Wait()
+	<-m.server.Done()
 	if isMounted(t, m.dir) {
 		t.Error("still mounted")
 	}
@@ -85,7 +85,7 @@ func TestUnmountByOthers(t *testing.T) {
 	if err := fusefs.Unmount(m.dir); err != nil {
 		t.Fatal(err)
 	}
-	m.server.Wait()
+	<-m.server.Done()
 	m.checkSuggested(t, "F/Note.md", tideTable, "")
 	if err := fusefs.Unmount(m.dir); err == nil || !strings.Contains(err.Error(), m.dir) {
 		t.Errorf("unmounted twice: %v", err)
@@ -113,7 +113,7 @@ func TestFree(t *testing.T) {
 	if err := fusefs.Free(m.dir); err != nil {
 		t.Fatal(err)
 	}
-	m.server.Wait()
+	<-m.server.Done()
 	if _, err := os.Stat(filepath.Join(m.dir, "F")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what was mounted is there still: %v", err)
 	}

@@ -23,7 +23,7 @@ func Mount(context.Context, *bridge.Workspace, string, Options) (*Server, error)
 	return nil, unsupported()
 }
 
-func (*Server) Wait() {}
+func (*Server) Done() <-chan struct{} { return nil }
 
 func (*Server) Unmount() error { return nil }
 

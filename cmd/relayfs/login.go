@@ -24,16 +24,11 @@ import (
 )
 
 type loginOptions struct {
-	api, auth, provider string
-	state               loginStateDir
+	api, auth, provider, state string
 }
 
-type loginStateDir string
-
-func (s *loginStateDir) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }
-
-func (s loginStateDir) account() (*source.Account, error) {
-	base, err := source.StateDir(string(s))
+func accountOf(state string) (*source.Account, error) {
+	base, err := source.StateDir(state)
 	return source.AccountOf(base), err
 }
 
@@ -57,7 +52,7 @@ apply. The settings api and auth name another service with the same API.`,
 	set.StringVar(&o.api, "api", "https://api.system3.md", "URL of the service for 'relayfs login'")
 	set.StringVar(&o.auth, "auth", "https://auth.system3.md", "URL of the service's PocketBase (users and folders)")
 	fl.StringVar(&o.provider, "provider", "", "login provider, such as google or github, if the service has several")
-	o.state.register(e, cmd)
+	registerState(e, cmd, &o.state)
 	return cmd
 }
 
@@ -68,7 +63,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	acc, err := o.state.account()
+	acc, err := accountOf(o.state)
 	if err != nil {
 		return err
 	}
@@ -104,7 +99,7 @@ func hasDesktop() bool {
 }
 
 func newFoldersCommand(e *env) *cobra.Command {
-	var state loginStateDir
+	var state string
 	cmd := &cobra.Command{
 		Use:   "folders",
 		Short: "List the folders that are shared with you",
@@ -114,7 +109,7 @@ prints the last list.`,
 		Example: "  relayfs folders\n  relayfs mount relay:Team ~/notes",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			acc, err := state.account()
+			acc, err := accountOf(state)
 			if err != nil {
 				return err
 			}
@@ -130,7 +125,7 @@ prints the last list.`,
 		},
 	}
 	e.addJSONFlag(cmd)
-	state.register(e, cmd)
+	registerState(e, cmd, &state)
 	return cmd
 }
 
@@ -158,7 +153,7 @@ func printFolders(w io.Writer, folders []control.Folder) {
 }
 
 func newLogoutCommand(e *env) *cobra.Command {
-	var state loginStateDir
+	var state string
 	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Remove the login, the list of folders and their tokens",
@@ -168,7 +163,7 @@ tokens expire, usually within an hour; 'relayfs unmount' ends it at once.`,
 		Example: "  relayfs logout",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			acc, err := state.account()
+			acc, err := accountOf(state)
 			if err != nil {
 				return err
 			}
@@ -184,7 +179,7 @@ tokens expire, usually within an hour; 'relayfs unmount' ends it at once.`,
 			return nil
 		},
 	}
-	state.register(e, cmd)
+	registerState(e, cmd, &state)
 	return cmd
 }
 

@@ -116,14 +116,9 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		doubleGOMAXPROCS()
 		c.Announce(e.stderr)
 		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.State.Path(serving.LogName), func() (*os.File, error) { return c.State.Append(serving.LogName) })
-		unmounted := make(chan struct{}) // closed when the mount has ended, for example because of another program
-		go func() {
-			server.Wait()
-			close(unmounted)
-		}()
 		select {
 		case <-ctx.Done():
-		case <-unmounted:
+		case <-server.Done(): // for example because another program has unmounted it
 		}
 		return server.Unmount()
 	})
