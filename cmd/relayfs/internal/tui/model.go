@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ const Help = `  y  accept, go on          n x  reject, go on
   a  accept with a reason   r    reject with a reason
   c  ask for another version: it stays pending
   j ]c down  next           k [c up  previous
-  e  change the proposal    E    change it in $EDITOR
+  e  change the proposal in $EDITOR
   A R  accept, reject all that are shown of this note
   u  undo the last          h    history: undo any
   v  the whole note         o    overview of the queue
@@ -31,7 +30,6 @@ type mode int
 const (
 	browsing mode = iota
 	filtering
-	editing
 	reasoning
 	confirming
 	helping
@@ -48,9 +46,9 @@ type reviewModel struct {
 	cmds commands
 
 	mode         mode
-	field        editor                    // used in the modes filtering, editing, reasoning and asking
+	field        editor                    // used in the modes filtering, reasoning and asking
 	asked        reviewqueue.DecideRequest // used in the modes confirming and reasoning
-	editID       string                    // suggestion in the modes editing and asking
+	commentID    string                    // suggestion in the mode asking
 	prefix       string                    // "]" or "[" if it was typed and c may follow
 	busy         bool                      // whether a command is running whose result can change the meaning of the next key
 	queuedKeys   []tea.KeyMsg              // keys typed while busy
@@ -211,14 +209,12 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.queuedKeys = append(m.queuedKeys[:len(m.queuedKeys):len(m.queuedKeys)], k)
 		return m, nil
 	}
-	if len(k.Runes) > 1 && m.mode != filtering && m.mode != editing && m.mode != reasoning && m.mode != asking {
+	if len(k.Runes) > 1 && m.mode != filtering && m.mode != reasoning && m.mode != asking {
 		return m.typedAhead(k)
 	}
 	switch m.mode {
 	case filtering:
 		return m.filterKey(k), nil
-	case editing:
-		return m.editKey(k)
 	case reasoning, asking:
 		return m.reasonKey(k)
 	case reading:
@@ -307,15 +303,15 @@ func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Mod
 			m.message = "a proposal takes no comments: reject it with a reason"
 			return m, nil
 		}
-		m.mode, m.editID, m.field = asking, s.ID, editor{}
+		m.mode, m.commentID, m.field = asking, s.ID, editor{}
 	case "v":
 		if !hasText(s) {
 			m.message = "this proposal has no text to show"
 			return m, nil
 		}
 		m.mode, m.lines = reading, 0
-	case "e", "E":
-		return m.edit(s, name == "E")
+	case "e":
+		return m.edit(s)
 	}
 	return m, nil
 }
@@ -362,32 +358,13 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	return m.undoEntry(undoable{batch: m.done[len(m.done)-1]})
 }
 
-// edit starts editing the suggestion's new text. If the suggestion only deletes text, it edits the deleted text. It
-// uses an external editor if outside is set, or if $EDITOR is set and the text is longer than the screen.
-func (m reviewModel) edit(s *reviewqueue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
+// edit edits the suggestion's new text. If the suggestion only deletes text, it edits the deleted text.
+func (m reviewModel) edit(s *reviewqueue.Suggestion) (tea.Model, tea.Cmd) {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
 		return m, nil
 	}
-	text := cmp.Or(s.New, s.Old)
-	if outside || os.Getenv("EDITOR") != "" && len(m.wrap(cli.Printable(text))) > m.screen() {
-		return m, inEditor(s.ID, text)
-	}
-	m.mode, m.editID, m.field = editing, s.ID, editor{before: text}
-	return m, nil
-}
-
-func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
-	switch k.String() {
-	case "esc":
-		m.mode, m.message = browsing, "nothing was changed"
-	case "ctrl+s":
-		m.mode = browsing
-		return m.decide(reviewqueue.DecideRequest{IDs: []string{m.editID}, Verdict: model.Changed, Text: m.field.String()})
-	default:
-		m.field = m.field.key(k)
-	}
-	return m, nil
+	return m, inEditor(s.ID, cmp.Or(s.New, s.Old))
 }
 
 func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
@@ -397,10 +374,10 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "enter":
 		if m.mode == asking {
 			m.mode, m.busy, m.lists = browsing, true, m.lists+1
-			return m, m.cmds.comment(m.editID, m.field.String())
+			return m, m.cmds.comment(m.commentID, m.field.String())
 		}
 		m.mode = browsing
-		m.asked.Reason = reviewqueue.OneLineReason(m.field.String()) // a pasted text may have several lines
+		m.asked.Reason = reviewqueue.OneLineReason(m.field.String())
 		return m.decide(m.asked)
 	default:
 		if next := m.field.key(k); len(next.String()) <= reviewqueue.MaxReason {

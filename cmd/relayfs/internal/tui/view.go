@@ -46,7 +46,7 @@ func (m reviewModel) window(lines []string, room int) []string {
 	if at := m.focus(); at > room-3 {
 		top = at - room/2
 	}
-	if s := m.current(); s != nil && m.mode != editing && m.scrolled.id == s.ID {
+	if s := m.current(); s != nil && m.scrolled.id == s.ID {
 		top += m.scrolled.by * m.screen()
 	}
 	return m.cut(lines, top, room)
@@ -73,13 +73,10 @@ func (m reviewModel) cut(lines []string, top, room int) []string {
 // screen returns the number of lines that PgDn moves. Some lines of the previous screen stay visible.
 func (m reviewModel) screen() int { return max(1, m.height-5) }
 
-// focus returns the number of the line that must be visible: the line of the cursor, or the first changed line.
+// focus returns the number of the first changed line, which must be visible.
 func (m reviewModel) focus() int {
 	s := m.current()
-	switch {
-	case m.mode == editing:
-		return len(m.wrap("\n"+cli.Printable(m.field.before))) - 1
-	case s == nil || m.mode == helping:
+	if s == nil || m.mode == helping {
 		return 0
 	}
 	before := s.InPieces()
@@ -112,8 +109,6 @@ func (m reviewModel) body() string {
 	switch {
 	case m.mode == helping:
 		return "\n" + Help
-	case m.mode == editing:
-		return "\n" + m.typed() + "\n"
 	case !m.loaded:
 		return ""
 	case s == nil && len(m.all) > 0:
@@ -130,8 +125,6 @@ func (m reviewModel) typed() string {
 
 func (m reviewModel) foot() string {
 	switch m.mode {
-	case editing:
-		return m.SGR(render.Faint, m.fit("Ctrl-S puts this text in the note · Esc cancels"))
 	case filtering:
 		return m.fit("/" + m.typed())
 	case asking:
