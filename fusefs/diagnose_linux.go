@@ -103,7 +103,7 @@ func diagnoseDeadMounts() Finding {
 	var wrong, mends []string
 	mounts = slices.DeleteFunc(mounts, func(m mountEntry) bool { return m.fstype != mountType })
 	for _, m := range mounts {
-		if Killed(m.server()) {
+		if m.isServerKilled() {
 			wrong = append(wrong, "server killed, programs that use the mount hang: "+m.dir)
 			mends = append(mends, "relayfs unmount "+m.dir)
 			continue

@@ -27,7 +27,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		readOnlyErr: options.ReadOnlyErr(),
 		handleless:  options.ReadOnly && keepCaches,
 		uid:         uint32(os.Geteuid()), gid: uint32(os.Getegid()),
-		inval:     newNotifications(keepCaches),
+		inval:     newNotifications(),
 		nodeTable: nodeTable{inner: newTable()}, mounted: time.Now(),
 	}
 	bound := int64(maxRecent)

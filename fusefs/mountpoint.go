@@ -45,9 +45,9 @@ func (m mountEntry) server() int {
 	return pid
 }
 
-// Killed reports whether a process was killed and has not ended. Such a process does not answer any more, and may wait
-// in the kernel until its mount is freed.
-func Killed(pid int) bool { return pid > 0 && killed(pid) }
+// isServerKilled reports whether the serving process was killed and has not ended. Such a process does not answer any
+// more, and may wait in the kernel until its mount is freed.
+func (m mountEntry) isServerKilled() bool { return m.server() > 0 && killed(m.server()) }
 
 // ServerPID returns the PID of the process that serves the relayfs at dir, or that served it if the mount is dead. It
 // returns 0 for other mounts, and if the process with that PID does not serve FUSE, for example because the server runs
@@ -70,7 +70,7 @@ func (m mountEntry) free() error {
 			Err:     err,
 		}
 	}
-	for end := time.Now().Add(killedTimeout); Killed(m.server()) && time.Now().Before(end); {
+	for end := time.Now().Add(killedTimeout); m.isServerKilled() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if now, err := mountOf(m.dir); err == nil && now.minor != m.minor {
@@ -85,7 +85,7 @@ const killedTimeout = time.Second
 // FreeKilled unmounts the relayfs at dir if its process was killed and has not ended. The process ends, and programs
 // that wait for the mount get an error. FreeKilled does not change other mounts. The error is a *SetupError.
 func FreeKilled(dir string) error {
-	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
+	if m, err := mountOf(dir); err == nil && m.isServerKilled() {
 		return m.free()
 	}
 	return nil
@@ -208,7 +208,7 @@ func CheckMountpoint(dir string, allowOther bool) error {
 			return err
 		}
 	}
-	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
+	if m, err := mountOf(dir); err == nil && m.isServerKilled() {
 		return nil // Check will free the mount
 	}
 	switch err := probe(dir); {
@@ -272,7 +272,7 @@ func Unmount(dir string) error {
 	if m.fstype != mountType {
 		return &SetupError{Problem: fmt.Sprintf("no relayfs is mounted at %q", dir), Hint: "list the mounts with `findmnt -t " + mountType + "`"}
 	}
-	if Killed(m.server()) {
+	if m.isServerKilled() {
 		return m.free()
 	}
 	switch err := probe(dir); {

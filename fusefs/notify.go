@@ -18,8 +18,7 @@ import (
 // only queue, and one goroutine that holds no lock notifies the kernel. The queue is unbounded, but has each entry only
 // once.
 type notifications struct {
-	taken bool
-	wake  model.Signal // holds one token while the queue may not be empty
+	wake model.Signal // holds one token while the queue may not be empty
 
 	mu     sync.Mutex // guards the fields below
 	queue  []stale
@@ -41,10 +40,8 @@ const (
 	renotifyTimes = 3
 )
 
-// newNotifications returns an empty queue. taken is set if the kernel accepts notifications; otherwise the queue stays
-// empty.
-func newNotifications(taken bool) *notifications {
-	return &notifications{taken: taken, wake: model.NewSignal(), queued: make(map[stale]bool)}
+func newNotifications() *notifications {
+	return &notifications{wake: model.NewSignal(), queued: make(map[stale]bool)}
 }
 
 // content queues the pages and attributes of a file, or the listing of a folder.
@@ -62,7 +59,7 @@ func (q *notifications) renamed(dir fs.InodeEmbedder, name string) {
 }
 
 func (q *notifications) add(s stale) {
-	if !q.taken {
+	if !keepCaches { // the kernel accepts no notifications
 		return
 	}
 	q.mu.Lock()

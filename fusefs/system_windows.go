@@ -39,8 +39,6 @@ func Unmount(string) error { return unsupported() }
 
 func FreeKilled(string) error { return nil }
 
-func Killed(int) bool { return false }
-
 func ServerPID(string) int { return 0 }
 
 func RunWatchNotifier(io.Reader) error { return unsupported() }

@@ -62,7 +62,7 @@ func Examine(ctx context.Context, o Options) *Report {
 			continue
 		}
 		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir))
-		r.Findings = append(r.Findings, examineVault(src, "/proc/sys/fs/inotify/max_user_watches")...)
+		r.Findings = append(r.Findings, examineVault(src)...)
 		if shared := src.PluginShares(); len(shared) > 0 {
 			r.Findings = append(r.Findings, finding("Relay in "+src.Name, fusefs.Warn, source.PluginWarning(shared), source.PluginHint))
 		}
@@ -117,7 +117,7 @@ func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner
 
 // examineVault checks the names in a vault, and compares the number of its folders with the user's limit of watches,
 // because each folder needs a watch.
-func examineVault(src source.Source, limitFile string) (list []fusefs.Finding) {
+func examineVault(src source.Source) (list []fusefs.Finding) {
 	name := "watches of " + src.Name
 	folders, misnamed, err := walkVault(src.Dir)
 	if err != nil {
@@ -126,10 +126,11 @@ func examineVault(src source.Source, limitFile string) (list []fusefs.Finding) {
 	if len(misnamed) > 0 {
 		list = append(list, finding("names in "+src.Name, fusefs.Warn, "not shown, because their names are not UTF-8: "+strings.Join(misnamed, ", "), "rename them in the vault"))
 	}
-	return append(list, examineWatches(name, folders, limitFile))
+	return append(list, examineWatches(name, folders))
 }
 
-func examineWatches(name string, folders int, limitFile string) fusefs.Finding {
+func examineWatches(name string, folders int) fusefs.Finding {
+	const limitFile = "/proc/sys/fs/inotify/max_user_watches"
 	text, err := os.ReadFile(limitFile)
 	if err != nil {
 		return finding(name, fusefs.Warn, cli.Text(err), "")
