@@ -77,12 +77,11 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := o.metricNumbers.Listen()
-	if err != nil {
+	if err := o.metricNumbers.Listen(); err != nil {
 		return nil, err
 	}
 	c := serving.NewControl(s, mo)
-	c.Semantic, c.HTTP, c.Metrics = mo.Semantic, h, m
+	c.Semantic, c.HTTP, c.Metrics = mo.Semantic, h, o.metricNumbers
 	return c, nil
 }
 

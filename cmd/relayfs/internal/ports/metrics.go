@@ -30,12 +30,14 @@ func CheckMetrics(addr string) error {
 	return err
 }
 
-// Metrics are the metrics that this process updates itself. It also updates them before the metrics port is open.
-// docs/operations.md describes each metric.
+// Metrics are the metrics that this process updates itself, also before the port is open. Serve serves them, and all other
+// metrics, which it reads from its MetricsSources at each scrape. The metrics contain names of folders, but no names or
+// texts of notes. docs/operations.md describes each metric.
 type Metrics struct {
-	addr  string
-	saves *prometheus.HistogramVec
-	info  prometheus.Gauge
+	addr     string
+	saves    *prometheus.HistogramVec
+	info     prometheus.Gauge
+	listener net.Listener // set by Listen
 }
 
 func NewMetrics(addr, version string) *Metrics {
@@ -57,22 +59,11 @@ func NewMetrics(addr, version string) *Metrics {
 	return n
 }
 
-// MetricsServer serves Metrics, and all other metrics, which it reads from its MetricsSources at each scrape. The
-// metrics contain names of folders, but no names or texts of notes.
-type MetricsServer struct {
-	listener net.Listener
-	*Metrics
-}
-
-func (n *Metrics) Listen() (*MetricsServer, error) {
-	if n == nil {
-		return nil, nil
+func (n *Metrics) Listen() (err error) {
+	if n != nil {
+		n.listener, err = Open(MetricsSetting, n.addr)
 	}
-	l, err := Open(MetricsSetting, n.addr)
-	if err != nil {
-		return nil, err
-	}
-	return &MetricsServer{l, n}, nil
+	return err
 }
 
 const (
@@ -100,8 +91,8 @@ func outcomeOf(err error) string {
 	return failed
 }
 
-func (m *MetricsServer) Announce(w io.Writer) {
-	fmt.Fprintf(w, "serving metrics at http://%s/metrics\n", m.listener.Addr())
+func (n *Metrics) Announce(w io.Writer) {
+	fmt.Fprintf(w, "serving metrics at http://%s/metrics\n", n.listener.Addr())
 }
 
 type MetricsSources struct {
@@ -113,15 +104,15 @@ type MetricsSources struct {
 	Log       *slog.Logger
 }
 
-func (m *MetricsServer) Serve(ctx context.Context, s MetricsSources) error {
+func (n *Metrics) Serve(ctx context.Context, s MetricsSources) error {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.saves, m.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(n.saves, n.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	Health(mux, s.Workspace.Ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 	}))
-	if _, err := Serve(ctx, m.listener, NewServer(mux)); err != nil {
+	if _, err := Serve(ctx, n.listener, NewServer(mux)); err != nil {
 		return fmt.Errorf("%s: %w", MetricsSetting, err)
 	}
 	return nil
