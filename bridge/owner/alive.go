@@ -40,9 +40,18 @@ var errSilent = errors.New("no answer")
 
 // Stopped reports whether the owner's process is suspended. It returns false without /proc.
 func (i Info) Stopped() bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", i.PID))
-	state := stat[bytes.LastIndex(stat, []byte(") "))+1:] // the name before it may contain any character
-	return err == nil && (bytes.HasPrefix(state, []byte(" T")) || bytes.HasPrefix(state, []byte(" t")))
+	state := stateOf(i.PID)
+	return state == "T" || state == "t"
+}
+
+// stateOf returns the letter of a process's state in /proc/PID/stat, or "".
+func stateOf(pid int) string {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the program's name in parentheses may contain any character
+	if len(fields) == 0 {
+		return ""
+	}
+	return string(fields[0])
 }
 
 func (c *Client) Alive(ctx context.Context) error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,9 +16,7 @@ func Ended(pid int) bool {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) { // EPERM means that another user's process lives
 		return true
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(stat), ") ") // the program's name, which is before ") ", may contain any character
-	if err != nil || !strings.HasPrefix(rest, "Z") {
+	if stateOf(pid) != "Z" {
 		return false
 	}
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
