@@ -90,19 +90,19 @@ const nonFatalSignals = 1<<(syscall.SIGCHLD-1) | 1<<(syscall.SIGCONT-1) | 1<<(sy
 // hasFatalSignal reports whether /proc/PID/status lists a pending signal that will end the thread: a signal that is not
 // blocked, ignored or handled.
 func hasFatalSignal(status []byte) bool {
-	var pending, spared uint64
+	pending := setIn(status, "SigPnd") | setIn(status, "ShdPnd")
+	spared := setIn(status, "SigBlk") | setIn(status, "SigIgn") | setIn(status, "SigCgt")
+	return pending&^spared&^nonFatalSignals != 0
+}
+
+// setIn returns a set of signals or capabilities in the text of /proc/PID/status, or 0 if the text does not have it. See
+// proc_pid_status(5).
+func setIn(status []byte, name string) uint64 {
 	for line := range bytes.Lines(status) {
-		key, value, _ := bytes.Cut(line, []byte(":"))
-		set, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 16, 64)
-		if err != nil {
-			continue
-		}
-		switch string(key) {
-		case "SigPnd", "ShdPnd":
-			pending |= set
-		case "SigBlk", "SigIgn", "SigCgt":
-			spared |= set
+		if value, ok := bytes.CutPrefix(line, []byte(name+":")); ok {
+			set, _ := strconv.ParseUint(string(bytes.TrimSpace(value)), 16, 64)
+			return set
 		}
 	}
-	return pending&^spared&^nonFatalSignals != 0
+	return 0
 }

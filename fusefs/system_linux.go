@@ -1,6 +1,7 @@
 package fusefs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -71,20 +71,13 @@ func checkPrivilege(status string) error {
 		set = "CapEff"
 	}
 	text, err := os.ReadFile(status)
-	if err != nil {
-		return nil // unknown: mounting will fail if the capability is missing
+	if err != nil || !bytes.Contains(text, []byte(set+":")) || setIn(text, set)>>unix.CAP_SYS_ADMIN&1 == 1 {
+		return nil // if the capabilities are unknown, mounting will fail if this one is missing
 	}
-	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(line, ":")
-		bits, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64)
-		if name == set && err == nil && bits>>unix.CAP_SYS_ADMIN&1 == 0 {
-			return &SetupError{
-				Problem: "nothing can be mounted here: the capability CAP_SYS_ADMIN is missing",
-				Hint:    "give the container --device /dev/fuse --cap-add SYS_ADMIN --security-opt apparmor=unconfined, or mount outside of it",
-			}
-		}
+	return &SetupError{
+		Problem: "nothing can be mounted here: the capability CAP_SYS_ADMIN is missing",
+		Hint:    "give the container --device /dev/fuse --cap-add SYS_ADMIN --security-opt apparmor=unconfined, or mount outside of it",
 	}
-	return nil
 }
 
 func mountHint() string {
@@ -147,23 +140,13 @@ func killed(pid int) bool {
 	if err != nil {
 		return false
 	}
-	const sigkill = 1 << (unix.SIGKILL - 1)
-	for line := range strings.Lines(string(status)) {
-		name, value, _ := strings.Cut(line, ":")
-		value = strings.TrimSpace(value)
-		switch name {
-		case "State": // the first thread may have ended before the others
-			threads, _ := filepath.Glob(proc + "/task/*")
-			if strings.HasPrefix(value, "Z") && len(threads) > 1 {
-				return true
-			}
-		case "SigPnd":
-			if set, err := strconv.ParseUint(value, 16, 64); err == nil && set&sigkill != 0 {
-				return true
-			}
+	if bytes.Contains(status, []byte("\nState:\tZ")) { // the first thread may have ended before the others
+		if threads, _ := filepath.Glob(proc + "/task/*"); len(threads) > 1 {
+			return true
 		}
 	}
-	return false
+	const sigkill = 1 << (unix.SIGKILL - 1)
+	return setIn(status, "SigPnd")&sigkill != 0
 }
 
 // servesFUSE reports whether the process has /dev/fuse open, was killed, or has ended. It returns false if the serving
