@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/history"
@@ -157,9 +156,6 @@ func (h *handler) selected(r *http.Request) (s reviewqueue.Selector, err error) 
 			pending, err := h.queue.List(r.Context(), false)
 			return pathsOf(list, pending), err
 		})
-	}
-	if flag, ok := strings.CutPrefix(fmt.Sprint(err), "--"); ok {
-		err = cli.Usagef("%s", flag)
 	}
 	return s, err
 }

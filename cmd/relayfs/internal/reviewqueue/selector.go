@@ -32,7 +32,7 @@ func (s *Selector) Empty() bool { return *s == Selector{} }
 func (s *Selector) Check(ids []string) error {
 	switch {
 	case s.Kind != "" && !slices.Contains(Kinds(), s.Kind):
-		return cli.Usagef("--kind %q is not one of %s", s.Kind, strings.Join(Kinds(), ", "))
+		return cli.Usagef("kind %q is not one of %s", s.Kind, strings.Join(Kinds(), ", "))
 	case !s.Empty() && len(ids) > 0:
 		return cli.Usagef("give IDs or conditions, not both")
 	}
@@ -56,7 +56,7 @@ func (s *Selector) ReadGlob(names func() ([]string, error)) (err error) {
 		return existing[p]
 	})
 	if err == nil && !doublestar.ValidatePattern(s.Glob) {
-		err = cli.Usagef("--path %q is not a valid pattern", given)
+		err = cli.Usagef("path %q is not a valid pattern", given)
 	}
 	return err
 }
