@@ -88,10 +88,10 @@ func (c *Client) ask(ctx context.Context) error {
 // attended calls do, which waits for a response, and cancels the call if the owner does not run.
 func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
-	ended := make(chan struct{})
+	start, ended := time.Now(), make(chan struct{})
 	watcher := time.AfterFunc(lookEvery, func() { // most responses arrive earlier
 		defer close(ended)
-		c.watch(watched, cancel)
+		c.watch(watched, start, cancel)
 	})
 	err := do(watched)
 	cause := context.Cause(watched)
@@ -106,15 +106,22 @@ func (c *Client) attended(ctx context.Context, do func(context.Context) error) e
 }
 
 // watch checks regularly whether the owner runs, beginning now.
-func (c *Client) watch(ctx context.Context, silent context.CancelCauseFunc) {
+func (c *Client) watch(ctx context.Context, start time.Time, silent context.CancelCauseFunc) {
+	waits := c.Waits
+	if waits == nil {
+		waits = func(time.Duration) {}
+	}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		if err := c.Alive(ctx); err != nil {
 			silent(err)
+		} else {
+			waits(time.Since(start))
 		}
 		select {
 		case <-ctx.Done():
+			waits(0)
 			return
 		case <-tick.C:
 		}

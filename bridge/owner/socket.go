@@ -115,6 +115,9 @@ type Client struct {
 	// Next finds the owner that replaces an owner that has ended. It returns nil if there is none yet. Without Next the
 	// client ends with its owner. Set it before use.
 	Next func() (*Info, error)
+	// Waits, if set, is called with the time so far, every two seconds while the owner works on a response, and with 0
+	// at the end.
+	Waits func(time.Duration)
 
 	sources []string
 	http    http.Client

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
@@ -73,14 +75,16 @@ func firstSync(b *testing.B, kind string, notes int) {
 		}
 		debug.FreeOSMemory() // what the last round left
 		before, start := residentKB(b), time.Now()
-		c := mustOpen(b, s, direct)
-		const tick = 10 * time.Millisecond
-		for known(c) < notes {
-			time.Sleep(tick)
-		}
-		for c.source.SyncStatus().Unfetched > 0 {
-			time.Sleep(tick)
-		}
+		fetched := make(chan struct{})
+		tell := sync.OnceFunc(func() { close(fetched) })
+		c := mustOpen(b, s, direct, func(o *remote.Options, _ *bridge.Options) {
+			o.Progress = func(p remote.Progress) {
+				if p.Fetched == notes {
+					tell()
+				}
+			}
+		})
+		<-fetched
 		took := time.Since(start)
 		b.ReportMetric(float64(took.Milliseconds())/theirs.Ms, "time/yjs")
 		b.ReportMetric((residentKB(b)-before)/theirs.KB, "memory/yjs")

@@ -172,7 +172,7 @@ func TestAcknowledgedWithAndWithoutEcho(t *testing.T) {
 	}
 }
 
-// A first sync that was interrupted goes on where it was: what the status counts as fetched
+// A first sync that was interrupted goes on where it was: what has been told as fetched
 // is there, and what is there is not fetched again.
 func TestFirstSyncGoesOn(t *testing.T) {
 	t.Parallel()
@@ -180,19 +180,17 @@ func TestFirstSyncGoesOn(t *testing.T) {
 	s := startFilled(t, notes)
 	address, _ := fetches(t, s)
 	dir := t.TempDir()
-	c, err := open(t, address, s.folder, dir, direct)
+	var progress atomic.Int64
+	watched := func(o *remote.Options, _ *bridge.Options) {
+		o.Progress = func(p remote.Progress) { progress.Store(int64(p.Fetched)) }
+	}
+	c, err := open(t, address, s.folder, dir, direct, watched)
 	noError(t, err)
-	fetched := 0
-	c.await("a third", func() bool {
-		if known(c) == notes {
-			fetched = notes - c.source.SyncStatus().Unfetched
-		}
-		return fetched > notes/3
-	})
+	c.await("a third", func() bool { return progress.Load() > notes/3 })
 	c.stop()
 	there := keptNotes(t, dir)
-	if len(there) < fetched {
-		t.Errorf("%d were counted as fetched, and %d are there", fetched, len(there))
+	if told := progress.Load(); int64(len(there)) < told {
+		t.Errorf("%d were told as fetched, and %d are there", told, len(there))
 	}
 	address, count := fetches(t, s) // without what is still on its way to the first one
 	c, err = open(t, address, s.folder, dir, direct)

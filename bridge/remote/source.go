@@ -39,6 +39,7 @@ type Options struct {
 	// Attachments is the folder for the bytes of attachments. If it is "", or if the server does not store attachments,
 	// the Source serves no attachments.
 	Attachments owner.Folder
+	Progress    func(Progress) // called while many notes are being fetched; may be nil
 	// Resync is the interval between comparisons of a connected document, and the time limit of the server's answers. The
 	// default is 20 s.
 	Resync time.Duration
@@ -47,6 +48,8 @@ type Options struct {
 	NewFolder bool
 	Logger    *slog.Logger // nil discards the messages
 }
+
+type Progress = schedule.Progress
 
 type Source struct {
 	o           Options
@@ -90,7 +93,7 @@ func (s *Source) build() (err error) {
 		Address: o.Address, Server: s.server, Name: o.Folder, Store: o.Store,
 		Client: clientID(), Author: o.Author, Resync: o.Resync, NewFolder: o.NewFolder, Log: o.Logger, Problems: s.problems,
 	}, p)
-	if s.schedule, err = schedule.New(s.ctx, s.set, o.Store, p); err != nil {
+	if s.schedule, err = schedule.New(s.ctx, s.set, o.Store, o.Progress, p); err != nil {
 		return err
 	}
 	s.listing = listing.New(s.ctx, s.set, s.attachments, s.schedule.SetNotes)

@@ -46,7 +46,7 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 	state, locked, problems := s.schedule.State(), s.set.WriteAccess.ReadOnlyErr(), s.problems.All()
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: max(before, state.Unsent) + unentered,
-		Unfetched: state.Unfetched, Queued: state.Queued, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
+		Unfetched: state.Notes - state.Fetched, Queued: state.Queued, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
 		Compared: state.Compared, Uncompared: state.Uncompared,
 	}
 	if err := s.server.Warnings(); err != nil {

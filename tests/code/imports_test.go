@@ -121,7 +121,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/secret":  {[]string{"bridge/owner", "cmd/relayfs/internal/cli"}, "a file that its user alone may read knows nothing of what it opens"},
 	"cmd/relayfs/internal/process": {[]string{"cmd/relayfs/internal/cli", "golang.org/x/sys/..."}, "processes, and what differs between operating systems; it knows nothing of mounts"},
-	"cmd/relayfs/internal/cli":     {[]string{"golang.org/x/term"}, "what is printed passes through here, errors too; it knows nothing of notes and of no command"},
+	"cmd/relayfs/internal/cli":     {[]string{"github.com/charmbracelet/x/ansi", "golang.org/x/term"}, "what is printed passes through here, errors too; it knows nothing of notes and of no command"},
 	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/token", "bridge/remote/transport", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "what SOURCE arguments mean, and the login that finds shared folders; it opens nothing"},
 	"cmd/relayfs/internal/config": {
 		[]string{"cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},

@@ -33,7 +33,7 @@ func newTestDrafts(t *testing.T) *Drafts {
 	set := replica.NewSet(replica.Options{Name: "team", Store: st, Client: 7, Resync: time.Hour, Log: log, Problems: problems}, p)
 	attachments, err := OpenAttachments("", nil, "team", problems)
 	noError(t, err)
-	y, err := schedule.New(ctx, set, st, nil)
+	y, err := schedule.New(ctx, set, st, nil, nil)
 	noError(t, err)
 	l := New(ctx, set, attachments, y.SetNotes)
 	f := NewDrafts(ctx, set, l, y)

@@ -56,6 +56,7 @@ type Callbacks interface {
 type Scheduler struct {
 	set       *replica.Set
 	store     Store
+	progress  func(Progress) // see New
 	callbacks Callbacks
 	acked     model.Signal // set when sent is not empty
 	ctx       context.Context
@@ -79,8 +80,9 @@ type Scheduler struct {
 	rotated   map[*replica.Document]time.Time // time when rotate last queued each note
 }
 
-// New returns a Scheduler with the state of the store. It connects nothing before Run, and stops when ctx ends.
-func New(ctx context.Context, set *replica.Set, store Store, folder Callbacks) (*Scheduler, error) {
+// New returns a Scheduler with the state of the store. It connects nothing before Run, and stops when ctx ends. If
+// progress is not nil, the Scheduler calls it after each successful turn.
+func New(ctx context.Context, set *replica.Set, store Store, progress func(Progress), folder Callbacks) (*Scheduler, error) {
 	kept, err := store.DocIDs()
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func New(ctx context.Context, set *replica.Set, store Store, folder Callbacks) (
 		return nil, err
 	}
 	y := &Scheduler{
-		set: set, store: store, callbacks: folder, acked: model.NewSignal(), ctx: ctx,
+		set: set, store: store, progress: progress, callbacks: folder, acked: model.NewSignal(), ctx: ctx,
 		changed: make(chan struct{}), queue: newQueue(), fetched: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
 		live: make(map[*replica.Document]context.CancelFunc), rotated: make(map[*replica.Document]time.Time),
 	}
@@ -227,9 +229,10 @@ func (y *Scheduler) SetFetched(id model.DocID) {
 	y.broadcast()
 }
 
+type Progress struct{ Fetched, Notes int }
+
 type State struct {
-	Notes     int
-	Unfetched int // number of notes whose text was not fetched yet
+	Progress
 	Connected bool
 	Unsent    int // number of documents with unsent changes
 	Queued    int // number of documents that wait for a worker
@@ -240,10 +243,18 @@ type State struct {
 	Uncompared int
 }
 
+// Progress returns two of the counts of State. Unlike State it does not look at each note, because it is called after
+// each fetch.
+func (y *Scheduler) Progress() Progress {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return Progress{y.nFetched, len(y.notes)}
+}
+
 func (y *Scheduler) State() State {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	s := State{Notes: len(y.notes), Unfetched: len(y.notes) - y.nFetched, Connected: y.online, Unsent: len(y.unsent), Queued: y.queue.length(), Synced: y.synced}
+	s := State{Progress: Progress{y.nFetched, len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Queued: y.queue.length(), Synced: y.synced}
 	for _, id := range y.notes {
 		at := y.set.Document(id).Compared()
 		switch {

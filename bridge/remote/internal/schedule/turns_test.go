@@ -106,7 +106,7 @@ func TestTurnsOfManyNotes(t *testing.T) {
 		Problems: model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), address.Explain),
 	}, f)
 	ctx, cancel := context.WithCancel(t.Context())
-	y, err := schedule.New(ctx, set, history{}, f)
+	y, err := schedule.New(ctx, set, history{}, nil, f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,9 @@ func (y *Scheduler) work(ctx context.Context) {
 func (y *Scheduler) recordSync(d *replica.Document, prio priority, err error) {
 	switch {
 	case err == nil:
+		if y.progress != nil {
+			y.progress(y.Progress())
+		}
 	case !y.isWanted(d):
 		err = nil // the note was deleted, so the problem is obsolete
 	default:

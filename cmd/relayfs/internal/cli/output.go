@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"unicode"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 )
 
@@ -99,6 +102,58 @@ func toTerminal(w io.Writer) bool {
 	return ok && IsTerminal(f)
 }
 
+const eraseLine = "\r\x1b[K"
+
+// Screen is a terminal whose last line shows progress. Other output is printed above that line.
+type Screen struct {
+	f *os.File
+
+	mu   sync.Mutex // guards the fields below
+	line string     // the progress line, or ""
+}
+
+// Stderr receives all output of commands except their results.
+var Stderr = &Screen{f: os.Stderr}
+
+// Write prints p in place of the progress line. If p ends in a line break, Write prints the progress line again below
+// p.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line == "" {
+		return s.f.Write(p)
+	}
+	_, _ = s.f.WriteString(eraseLine)
+	n, err := s.f.Write(p)
+	if !bytes.HasSuffix(p, []byte("\n")) {
+		s.line = ""
+	}
+	_, _ = s.f.WriteString(s.line)
+	return n, err
+}
+
+// Show replaces the progress line if the terminal can erase a line. If last is set, the line stays on the screen.
+func (s *Screen) Show(line string, last bool) {
+	if os.Getenv("TERM") == "dumb" || !IsTerminal(s.f) {
+		return
+	}
+	line = OneLine(line)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last {
+		_, _ = s.f.WriteString(eraseLine + line + "\n")
+		s.line = ""
+		return
+	}
+	// A line that wraps cannot be erased.
+	if width, _, err := term.GetSize(int(s.f.Fd())); err == nil && width > 0 {
+		line = ansi.Truncate(line, width-1, "")
+	}
+	_, _ = s.f.WriteString(eraseLine + line)
+	s.line = line
+}
+
+// Colour reports whether w is a terminal with colours enabled (see no-color.org).
 func Colour(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && toTerminal(w)
 }

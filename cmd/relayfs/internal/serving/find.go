@@ -38,6 +38,7 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 	if c == nil || err != nil {
 		return nil, err
 	}
+	c.Waits = func(d time.Duration) { cli.Stderr.Show(waitMessage(c.Info(), d), false) }
 	return running(ctx, c)
 }
 
@@ -99,6 +100,13 @@ func (s Search) search(args []string) (c *owner.Client, base string, sources []s
 	c = NewClient(*info, sources)
 	c.Agent = s.Agent
 	return c, base, sources, nil
+}
+
+func waitMessage(info owner.Info, d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return fmt.Sprintf("waiting for %v, %s so far (Ctrl-C to stop waiting)", info, d.Round(time.Second))
 }
 
 func ownerOf(base string, sources []source.Source) (*owner.Info, error) {

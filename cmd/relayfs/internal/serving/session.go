@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -171,7 +173,7 @@ func (s *Session) Close() error {
 func (s *Session) openServer(src source.Source, f *backup.Folder, o *Options) (*remote.Source, error) {
 	r := remote.Options{
 		Address: src.Server.Address, Folder: src.Server.Folder, Logger: s.Log, Attachments: f.State.Sub("attachments"), Author: o.Presence,
-		Store: f.Store, NewFolder: o.NewFolder,
+		Store: f.Store, Progress: progressLine(src.Name), NewFolder: o.NewFolder,
 	}
 	r.Address.Audience = o.Audience
 	var err error
@@ -188,6 +190,41 @@ func (s *Session) openServer(src source.Source, f *backup.Folder, o *Options) (*
 		s.closers = append(s.closers, folder.Close)
 	}
 	return folder, err
+}
+
+func progressLine(name string) func(remote.Progress) {
+	var mu sync.Mutex // guards the variables below
+	var start, shown time.Time
+	first, done := 0, false
+	return func(p remote.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if start.IsZero() {
+			start, first, done = now, p.Fetched, p.Fetched == p.Notes
+		}
+		finished := p.Fetched == p.Notes
+		if done || !finished && now.Sub(shown) < time.Second/4 {
+			return
+		}
+		shown, done = now, finished
+		cli.Stderr.Show(progressText(name, p, p.Fetched-first, now.Sub(start)), finished)
+	}
+}
+
+// progressText returns the progress with an estimate of the remaining time. fetched is the number of notes that were
+// fetched during the time in.
+func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
+	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
+	if fetched <= 0 || in <= 0 {
+		return line
+	}
+	rate := float64(fetched) / in.Seconds()
+	line += fmt.Sprintf(", %.0f a second", rate)
+	if left := p.Notes - p.Fetched; left > 0 {
+		line += fmt.Sprintf(", %s left", time.Duration(math.Ceil(float64(left)/rate))*time.Second)
+	}
+	return line
 }
 
 // Serve follows the sources and serves the owner's socket and the ports while work runs. The context of work ends with
