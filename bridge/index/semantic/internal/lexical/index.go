@@ -94,6 +94,9 @@ func (x *Index) add(docs []Document) {
 
 // merged adds terms to a sorted list.
 func merged(sorted, fresh []string, compare func(a, b string) int) []string {
+	if len(fresh) == 0 {
+		return sorted
+	}
 	slices.SortFunc(fresh, compare)
 	all := make([]string, 0, len(sorted)+len(fresh))
 	for _, term := range fresh {
