@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -104,13 +105,6 @@ func (n *node) remove(rel string) *node {
 	return child
 }
 
-func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
-	for name, child := range n.children {
-		child.depthFirst(vaultdir.Join(rel, name), fn)
-	}
-	fn(rel, n)
-}
-
 // findFolder returns the path of the folder with the given ID below n, which is at rel.
 func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 	for name, child := range n.children {
@@ -205,10 +199,8 @@ func (t *tree) forget(rel string) []model.SourceEntry {
 	if n == nil {
 		return nil
 	}
-	var list []model.SourceEntry
-	n.depthFirst(rel, func(path string, n *node) {
-		list = append(list, model.SourceEntry{Rel: path, Dir: n.dir})
-	})
+	list := slices.AppendSeq([]model.SourceEntry{n.entry(rel)}, n.entries(rel))
+	slices.Reverse(list)
 	return list
 }
 
