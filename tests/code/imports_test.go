@@ -56,7 +56,7 @@ var importRules = map[string]importRule{
 	"bridge/namespace":                  {[]string{"bridge/filetype", "bridge/index/links", "bridge/model", "bridge/namespace/internal/tree", "bridge/note", "diffwrap"}, "names: what programs and people do to them, and the proposals about them; what a person decides comes from above"},
 	"bridge/review":                     {[]string{"bridge/index", "bridge/model", "bridge/namespace", "bridge/note", "diffwrap", "golang.org/x/sync/..."}, "what a person decides, and what becomes of it"},
 	"bridge":                            {[]string{"bridge/history", "bridge/index", "bridge/model", "bridge/namespace", "bridge/note", "bridge/review", "golang.org/x/sync/..."}, "the workspace puts its parts together; like them it imports no source and no store but their interfaces"},
-	"bridge/owner":                      {[]string{"golang.org/x/sys/..."}, "the state folder, its locks and a socket; it knows nothing of what its owner serves"},
+	"bridge/owner":                      {[]string{"bridge/disk", "golang.org/x/sys/..."}, "the state folder, its locks and a socket; it knows nothing of what its owner serves"},
 	"bridge/index/outline":              {[]string{"bridge/frontmatter", "bridge/index/links", "diffwrap/block", "github.com/yuin/goldmark/..."}, "what a note holds is a function of its text; below cmd the only place that knows goldmark"},
 	"bridge/frontmatter":                {[]string{"diffwrap", "github.com/goccy/go-yaml/...", "gopkg.in/yaml.v3"}, "front matter is a function of a note's text"},
 	"bridge/index/links":                {[]string{"bridge/frontmatter", "diffwrap", "diffwrap/block", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
