@@ -26,7 +26,6 @@ func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	return c
 }
 
-// OpenFile opens the file and ignores the given name.
 func (c *Checkpoint) OpenFile(_ string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(c.path, flag, perm)
 }

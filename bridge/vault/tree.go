@@ -32,7 +32,6 @@ type node struct {
 
 func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.stamp) }
 
-// entry describes n at rel.
 func (n *node) entry(rel string) model.SourceEntry {
 	return model.SourceEntry{Rel: rel, Dir: n.dir, Link: n.link, Mode: n.mode, Stamp: n.stamp}
 }
@@ -64,7 +63,6 @@ func (n *node) get(rel string) *node {
 	return n
 }
 
-// putAt adds or updates an entry.
 func (n *node) putAt(e model.SourceEntry) *node {
 	return n.folder(vaultdir.Parent(e.Rel)).put(path.Base(e.Rel), &e)
 }

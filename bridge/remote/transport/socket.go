@@ -159,7 +159,4 @@ func (s *socket) Send(frame []byte) {
 
 func (s *socket) Err() error { return context.Cause(s.ctx) }
 
-// Close ends the socket without waiting for the other side.
-func (s *socket) Close() {
-	s.end(context.Canceled)
-}
+func (s *socket) Close() { s.end(context.Canceled) } // does not wait for the other side
