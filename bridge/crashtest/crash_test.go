@@ -367,7 +367,7 @@ func (p *process) remembers(path model.Path, raw string) error {
 	if err != nil {
 		return err
 	}
-	if text, _, err := h.At(history.Time(time.Now().Add(time.Hour))); err != nil || text != raw {
+	if text, _, err := h.At(history.Point{Time: time.Now().Add(time.Hour)}); err != nil || text != raw {
 		return fmt.Errorf("the history of %s ends with %q, %v, want %q", path, text, err, raw)
 	}
 	return nil

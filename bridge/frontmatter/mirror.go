@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 )
@@ -72,30 +71,8 @@ func Mirrored(text string, mirror map[string]any, keys []string) (repaired strin
 // stringify formats v like JavaScript's JSON.stringify.
 func stringify(v any) string {
 	var b bytes.Buffer
-	if err := encode(&b, finite(v)); err != nil {
+	if err := encode(&b, replaceNonFinite(v, func(float64) any { return nil })); err != nil {
 		return "null" // all values that Parse returns have a JSON form
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func finite(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil
-		}
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = finite(item)
-		}
-		return list
-	case Properties:
-		p := make(Properties, len(v))
-		for i, e := range v {
-			p[i] = Property{e.Key, finite(e.Value)}
-		}
-		return p
-	}
-	return v
 }

@@ -85,16 +85,24 @@ func encode(b *bytes.Buffer, v any) error {
 }
 
 // jsonValue returns v with strings in place of the numbers that JSON lacks, such as NaN.
-func jsonValue(v any) any {
+func jsonValue(v any) any { return replaceNonFinite(v, func(f float64) any { return formatFloat(f) }) }
+
+func replaceNonFinite(v any, by func(float64) any) any {
 	switch v := v.(type) {
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return formatFloat(v)
+			return by(v)
 		}
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = jsonValue(item)
+			out[i] = replaceNonFinite(item, by)
+		}
+		return out
+	case Properties:
+		out := make(Properties, len(v))
+		for i, e := range v {
+			out[i] = Property{e.Key, replaceNonFinite(e.Value, by)}
 		}
 		return out
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
@@ -13,8 +12,6 @@ import (
 type Archive struct{ tree *namespace.Tree }
 
 func NewArchive(t *namespace.Tree) *Archive { return &Archive{t} }
-
-func Time(t time.Time) Point { return Point{Time: t} }
 
 // History returns the history of the note at p or, in a vault without a note there, of the last note that was there.
 // Errors: fs.ErrNotExist; UnknownError if the store has none of the note's changes.

@@ -160,7 +160,7 @@ func (w *world) wantEntries(h *history.History) []history.Entry {
 		if i+1 < len(plain) && plain[i+1].Time.Equal(e.Time) {
 			continue
 		}
-		if got, _, err := h.At(history.Time(e.Time)); err != nil || got != s.text {
+		if got, _, err := h.At(history.Point{Time: e.Time}); err != nil || got != s.text {
 			w.t.Fatalf("at %v: %q, %v, want %q", e.Time, got, err, s.text)
 		}
 		for _, piece := range e.Added {
@@ -234,7 +234,7 @@ func TestRetention(t *testing.T) {
 			t.Fatalf("the history begins at %v, %d entries are lost; it was to begin 2 days ago", first, lost)
 		}
 		var unknown *history.UnknownError
-		if _, _, err := h.At(history.Time(w.states[0].time)); !errors.As(err, &unknown) {
+		if _, _, err := h.At(history.Point{Time: w.states[0].time}); !errors.As(err, &unknown) {
 			t.Fatalf("the first state: %v, want that it is not known", err)
 		}
 		load, err := w.store.Load(id)
@@ -286,14 +286,14 @@ func TestExpire(t *testing.T) {
 
 		h := w.history()
 		var unknown *history.UnknownError
-		if _, _, err := h.At(history.Time(w.states[0].time)); !errors.As(err, &unknown) {
+		if _, _, err := h.At(history.Point{Time: w.states[0].time}); !errors.As(err, &unknown) {
 			t.Fatalf("the first state: %v, want that it is not known", err)
 		}
 		if got, _, err := h.At(history.Point{Entry: settled.seq}); err != nil || got != settled.text {
 			t.Fatalf("the last settled state is %q, %v, want %q", got, err, settled.text)
 		}
 		last := w.states[len(w.states)-1]
-		if got, _, err := h.At(history.Time(time.Now())); err != nil || got != last.text {
+		if got, _, err := h.At(history.Point{Time: time.Now()}); err != nil || got != last.text {
 			t.Fatalf("the newest state is %q, %v, want %q", got, err, last.text)
 		}
 		load, err := w.store.Load(id)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // A state folder is named after the path of its vault. It also records the identity of the directory, so that a vault
@@ -28,13 +30,13 @@ type identity struct {
 }
 
 func identify(dir string) (identity, error) {
-	st, err := os.Stat(dir)
+	d, err := disk.OS{}.OpenRoot(dir)
 	if err != nil {
 		return identity{}, err
 	}
-	id := identity{Vault: dir, Born: birthOf(dir)}
-	id.Device, id.Inode = inodeOf(st)
-	return id, nil
+	defer d.Close()
+	info, err := d.Info()
+	return identity{Vault: dir, Device: info.Device, Inode: info.Inode, Born: info.Birth}, err
 }
 
 // isSame reports whether two identities belong to the same directory. Disks reuse inode numbers, and some disks get

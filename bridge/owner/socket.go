@@ -220,23 +220,32 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte, take func(*http.Response) error) error {
 	return c.attended(ctx, func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
+		resp, err := c.send(ctx, method, path, query, header, body)
 		if err != nil {
 			return err
 		}
-		if header != nil {
-			req.Header = header
-		}
-		resp, err := c.http.Do(req)
-		if err != nil {
-			return c.unanswered(err)
-		}
 		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
-			return c.refusal(resp)
-		}
 		return take(resp)
 	})
+}
+
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if header != nil {
+		req.Header = header
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unanswered(err)
+	}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
+		defer resp.Body.Close()
+		return nil, c.refusal(resp)
+	}
+	return resp, nil
 }
 
 // exitTimeout is the maximum time in which a killed process closes its socket.
@@ -287,20 +296,11 @@ func (c *Client) Open(ctx context.Context, path string, query url.Values) (resp 
 		whole, cancel := context.WithCancel(ctx) // also cancels the body
 		stop := context.AfterFunc(attended, cancel)
 		defer stop()
-		req, err := http.NewRequestWithContext(whole, http.MethodGet, c.address(path, query), nil)
-		if err != nil {
+		if resp, err = c.send(whole, http.MethodGet, path, query, nil, nil); err != nil {
 			cancel()
 			return err
 		}
-		if resp, err = c.http.Do(req); err != nil {
-			cancel()
-			return c.unanswered(err)
-		}
 		resp.Body = &cancelled{resp.Body, cancel}
-		if resp.StatusCode != http.StatusOK {
-			defer resp.Body.Close()
-			return c.refusal(resp)
-		}
 		return nil
 	})
 	return resp, err

@@ -46,7 +46,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 		return nil, err
 	}
 	st, err := f.Info()
-	if err == nil && !vaultdir.IsKind(&st, 0) {
+	if err == nil && !st.Mode.IsRegular() {
 		err = model.ErrIsDir
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func (v *Vault) putFile(rel string, c filereplace.Content) (model.Stamp, error) 
 		return model.Stamp{}, err
 	}
 	defer p.Close()
-	if vaultdir.IsKind(&p.Info, fs.ModeDir) {
+	if p.Info.Mode.IsDir() {
 		return model.Stamp{}, model.ErrIsDir
 	}
 	t, err := v.swaps.NewFile(p.Dir, v.swaps.TempName(), c)

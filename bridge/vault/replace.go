@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"io/fs"
 	"path"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -78,7 +77,7 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 		}
 		defer p.Close()
 		dirs = []string{vaultdir.Parent(rel)}
-		if vaultdir.IsKind(&p.Info, fs.ModeDir) {
+		if p.Info.Mode.IsDir() {
 			dirs = append(dirs, rel)
 		} else if err := p.SyncFile(); err != nil {
 			return wrap("sync", rel, err)

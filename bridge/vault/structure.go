@@ -209,11 +209,11 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err := v.swaps.AwaitDurable(oldRel); err != nil {
 		return err
 	}
-	isDir := vaultdir.IsKind(&from.Info, fs.ModeDir)
+	isDir := from.Info.Mode.IsDir()
 	if isDir && (vaultdir.HiddenDir(from.Name) || vaultdir.HiddenDir(path.Base(newRel))) {
 		return model.ErrBadName
 	}
-	if vaultdir.IsKind(&from.Info, fs.ModeSymlink) {
+	if from.Info.Mode.Type() == fs.ModeSymlink {
 		if _, shown := vaultdir.ReadLink(from.Dir, from.Name, newRel); !shown {
 			return model.ErrBadName // at the new place the link would lead out of the vault
 		}
@@ -273,7 +273,7 @@ func (v *Vault) remove(rel string) error {
 		return err
 	}
 	defer p.Close()
-	if vaultdir.IsKind(&p.Info, fs.ModeDir) {
+	if p.Info.Mode.IsDir() {
 		if vaultdir.HiddenDir(p.Name) {
 			return fs.ErrNotExist
 		}
@@ -394,7 +394,7 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 	if _, ok := vaultdir.Describe(p.Dir, vaultdir.Parent(rel), p.Name); !ok {
 		return []string{p.Name}, nil
 	}
-	if !vaultdir.IsKind(&p.Info, fs.ModeDir) {
+	if !p.Info.Mode.IsDir() {
 		return nil, nil
 	}
 	names, err := v.namesIn(&p)

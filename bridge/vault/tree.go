@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -31,7 +32,6 @@ type node struct {
 
 func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.stamp) }
 
-// entry describes n at rel.
 func (n *node) entry(rel string) model.SourceEntry {
 	return model.SourceEntry{Rel: rel, Dir: n.dir, Link: n.link, Mode: n.mode, Stamp: n.stamp}
 }
@@ -63,7 +63,6 @@ func (n *node) get(rel string) *node {
 	return n
 }
 
-// putAt adds or updates an entry.
 func (n *node) putAt(e model.SourceEntry) *node {
 	return n.folder(vaultdir.Parent(e.Rel)).put(path.Base(e.Rel), &e)
 }
@@ -102,13 +101,6 @@ func (n *node) remove(rel string) *node {
 	child := dir.children[name]
 	delete(dir.children, name)
 	return child
-}
-
-func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
-	for name, child := range n.children {
-		child.depthFirst(vaultdir.Join(rel, name), fn)
-	}
-	fn(rel, n)
 }
 
 // findFolder returns the path of the folder with the given ID below n, which is at rel.
@@ -205,10 +197,8 @@ func (t *tree) forget(rel string) []model.SourceEntry {
 	if n == nil {
 		return nil
 	}
-	var list []model.SourceEntry
-	n.depthFirst(rel, func(path string, n *node) {
-		list = append(list, model.SourceEntry{Rel: path, Dir: n.dir})
-	})
+	list := slices.AppendSeq([]model.SourceEntry{n.entry(rel)}, n.entries(rel))
+	slices.Reverse(list)
 	return list
 }
 

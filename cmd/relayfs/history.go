@@ -99,11 +99,11 @@ func parseWhen(s string, now time.Time) (history.Point, error) {
 		return history.Point{Entry: n}, nil
 	}
 	if age, err := parseAge(s); err == nil && s != "0" {
-		return history.Time(now.Add(-age)), nil
+		return history.Point{Time: now.Add(-age)}, nil
 	}
 	for _, layout := range timeLayouts {
 		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return history.Time(t), nil
+			return history.Point{Time: t}, nil
 		}
 	}
 	day, clock, _ := strings.Cut(s, " ")
@@ -112,11 +112,11 @@ func parseWhen(s string, now time.Time) (history.Point, error) {
 	}
 	y, m, d := now.AddDate(0, 0, namedDays[day]).Date()
 	if clock == "" && s != "" {
-		return history.Time(time.Date(y, m, d, 0, 0, 0, 0, now.Location())), nil
+		return history.Point{Time: time.Date(y, m, d, 0, 0, 0, 0, now.Location())}, nil
 	}
 	for _, layout := range clockLayouts {
 		if t, err := time.Parse(layout, clock); err == nil {
-			return history.Time(time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location())), nil
+			return history.Point{Time: time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location())}, nil
 		}
 	}
 	return history.Point{}, cli.Usagef("%q is not a time or an entry number; use a number of 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)

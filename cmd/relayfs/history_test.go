@@ -11,7 +11,7 @@ func TestParseWhen(t *testing.T) {
 	zone := time.FixedZone("home", 2*60*60)
 	now := time.Date(2026, 3, 1, 12, 30, 0, 0, zone)
 	at := func(y, m, d, hour, minute, sec int) history.Point {
-		return history.Time(time.Date(y, time.Month(m), d, hour, minute, sec, 0, zone))
+		return history.Point{Time: time.Date(y, time.Month(m), d, hour, minute, sec, 0, zone)}
 	}
 	for text, want := range map[string]history.Point{
 		"17":                   {Entry: 17},

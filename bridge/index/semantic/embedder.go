@@ -13,17 +13,6 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-func embedEach(ctx context.Context, texts []string, vector func(text string) []float32) ([][]float32, error) {
-	out := make([][]float32, len(texts))
-	for i, text := range texts {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		out[i] = vector(text)
-	}
-	return out, nil
-}
-
 func normalize(v []float32) {
 	var sum float64
 	for _, x := range v {

@@ -14,10 +14,14 @@ type general struct{}
 func (general) ID() string { return "english-1" }
 
 func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	return embedEach(ctx, texts, func(text string) []float32 {
-		v, _, _ := embedEnglish(text)
-		return v
-	})
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out[i], _, _ = embedEnglish(text)
+	}
+	return out, nil
 }
 
 // embedEnglish returns the vector of a text, the number of its words with a vector, and the number of all its words.

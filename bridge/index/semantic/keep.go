@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"time"
 )
@@ -51,24 +51,16 @@ func (x *Index) Save() error {
 	if k == nil {
 		return nil
 	}
-	err := x.write(k)
+	err := x.o.Dir.Make()
+	if err == nil {
+		err = x.o.Dir.Put(fileName, func(w io.Writer) error { return gob.NewEncoder(w).Encode(k) })
+	}
 	if err != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.dirty = true
 	}
 	return err
-}
-
-func (x *Index) write(k *indexFile) error {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(k); err != nil {
-		return fmt.Errorf("semantic index: %w", err)
-	}
-	if err := x.o.Dir.Make(); err != nil {
-		return err
-	}
-	return x.o.Dir.Replace(fileName, b.Bytes())
 }
 
 // snapshot returns the data to save, or nil if there is nothing to save. It omits vectors of passages that no longer

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -140,14 +139,14 @@ func (c *Client) call(ctx context.Context, method, to, bearer string, body, answ
 	req.Header.Set("User-Agent", "relayfs")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return unreachable(req.URL.Host, err)
+		return fmt.Errorf("%s: %w", req.URL.Host, transport.ConnectionError(err))
 	}
 	defer resp.Body.Close()
 	if err := statusError(req.URL.Host, resp); err != nil {
 		return err
 	}
 	if data, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1)); err != nil {
-		return unreachable(req.URL.Host, err)
+		return fmt.Errorf("%s: %w", req.URL.Host, transport.ConnectionError(err))
 	}
 	if len(data) > maxAnswer {
 		return protocol(req.URL.Host, "an answer is larger than %d MiB", maxAnswer>>20)
@@ -157,23 +156,6 @@ func (c *Client) call(ctx context.Context, method, to, bearer string, body, answ
 		return protocol(req.URL.Host, "an answer is not the expected JSON")
 	}
 	return nil
-}
-
-func unreachable(host string, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return context.Canceled
-	}
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err // drops the address, which the caller adds
-	}
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err // drops the name of the system call
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("no answer in time")
-	}
-	return fmt.Errorf("%w: %s: %v", transport.ErrUnreachable, host, err)
 }
 
 func protocol(host, format string, args ...any) error {

@@ -96,7 +96,8 @@ func (a Address) WriteHint() string {
 	return "to write, set RELAYFS_TOKEN to a token with write access and start again"
 }
 
-func connectionError(err error) error {
+// ConnectionError returns an error of a request in the words of this package, without the address and its token.
+func ConnectionError(err error) error {
 	var sent *url.Error
 	if errors.As(err, &sent) {
 		err = sent.Err // drops the rest, which quotes the URL with its token

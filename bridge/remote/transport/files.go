@@ -62,7 +62,7 @@ func (t *ysweet) Upload(ctx context.Context, name, hash, mimetype string, data [
 func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	resp, err := t.client.Do(req)
 	if err != nil {
-		return connectionError(err)
+		return ConnectionError(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {

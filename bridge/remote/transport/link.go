@@ -84,7 +84,6 @@ func (l *Link) Heard() time.Time {
 
 func (l *Link) ReadOnly() bool { return l.viewOnly.Load() }
 
-// Close ends the link without waiting for the other side.
 func (l *Link) Close() {
 	l.stop(context.Canceled)
 	l.detach()

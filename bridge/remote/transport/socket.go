@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
 )
 
 const (
@@ -57,7 +59,7 @@ func dial(ctx context.Context, client *http.Client, url string, header http.Head
 		if resp != nil {
 			return nil, statusError(resp)
 		}
-		return nil, connectionError(err)
+		return nil, ConnectionError(err)
 	}
 	conn.SetReadLimit(maxFrame)
 	s := &socket{conn: conn, wake: model.NewSignal()}
@@ -71,13 +73,13 @@ func (s *socket) read(take func(frame []byte) error) {
 	for {
 		kind, frame, err := s.frame()
 		if err != nil {
-			s.end(connectionError(err))
+			s.end(ConnectionError(err))
 			return
 		}
 		if kind != websocket.MessageBinary {
 			continue // no protocol uses text frames, but some servers send a greeting as text
 		}
-		if err := take(frame); err != nil {
+		if err := take(frame); err != nil && !errors.Is(err, ysync.ErrUnknownType) {
 			s.end(fmt.Errorf("%w: %v", ErrProtocol, err))
 			return
 		}
@@ -117,7 +119,7 @@ func (s *socket) write() {
 				select {
 				case <-s.ctx.Done():
 				case <-time.After(reasonTimeout):
-					s.end(connectionError(err))
+					s.end(ConnectionError(err))
 				}
 				break
 			}
@@ -157,7 +159,4 @@ func (s *socket) Send(frame []byte) {
 
 func (s *socket) Err() error { return context.Cause(s.ctx) }
 
-// Close ends the socket without waiting for the other side.
-func (s *socket) Close() {
-	s.end(context.Canceled)
-}
+func (s *socket) Close() { s.end(context.Canceled) } // does not wait for the other side

@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/relayfs/relayfs/bridge/remote/ysync"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -54,5 +55,38 @@ func TestQueueOverflow(t *testing.T) {
 				t.Errorf("it ended with %v", s.Err())
 			}
 		})
+	}
+}
+
+// A link goes on after a frame of a type that relayfs does not support.
+func TestUnknownFramesAreIgnored(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer conn.CloseNow()
+		for _, frame := range [][]byte{{99, 1, 2}, ysync.AppendStep1(nil, []byte{0})} {
+			_ = conn.Write(r.Context(), websocket.MessageBinary, frame)
+		}
+		_, _, _ = conn.Read(r.Context())
+	}))
+	defer s.Close()
+	address, err := ParseAddress("ws" + strings.TrimPrefix(s.URL, "http"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := New(address, "folder", nil, nil, 1).Open(t.Context(), "note")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	select {
+	case f := <-l.Frames():
+		if f.Type != ysync.Sync || f.Step != ysync.Step1 {
+			t.Errorf("frame %+v", f)
+		}
+	case <-l.Done():
+		t.Errorf("the link ended: %v", l.Err())
 	}
 }

@@ -337,7 +337,7 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 	}
 	resp, err := t.client.Do(req)
 	if err != nil {
-		return nil, connectionError(err)
+		return nil, ConnectionError(err)
 	}
 	defer resp.Body.Close()
 	switch resp.StatusCode {
@@ -349,7 +349,7 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFrame))
 	if err != nil {
-		return nil, connectionError(err)
+		return nil, ConnectionError(err)
 	}
 	return data, nil
 }

@@ -9,7 +9,6 @@ const (
 	usersName  = "users" // see folderdoc.Register
 )
 
-// Members of nodes and edges that this package uses.
 const (
 	idKey   = "id"
 	typeKey = "type"

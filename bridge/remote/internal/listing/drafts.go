@@ -174,16 +174,14 @@ func (f *Drafts) removeDraft(rel string) error {
 // moveDraft handles a draft that cannot be added at its path, because an entry of another type is there or above it: it
 // moves the draft to a free name in the root and adds it to the folder.
 func (f *Drafts) moveDraft(rel string) error {
-	base, to := strings.TrimSuffix(rel, path.Ext(rel)), ""
+	to := rel
 	if dir, err := f.listing.Find("create", Parent(rel)); err != nil || dir.Type != folderdoc.TypeFolder {
-		base = path.Base(base) // the draft's folder has become a file
+		to = path.Base(rel) // the draft's folder has become a file
 	}
-	for n := 2; ; n++ {
-		to = fmt.Sprintf("%s %d%s", base, n, path.Ext(rel))
-		if _, err := f.listing.Find("create", to); err != nil {
-			break
-		}
-	}
+	to = numbered(to, func(name string) bool {
+		_, err := f.listing.Find("create", name)
+		return err == nil
+	})
 	var id string
 	err := f.listing.ChangeOwn(func(*folderdoc.Folder) error {
 		return f.set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
@@ -197,6 +195,16 @@ func (f *Drafts) moveDraft(rel string) error {
 	}
 	f.listing.Refresh()
 	return f.promote(f.set.Document(model.DocID(id)))
+}
+
+// numbered returns rel with the first number from 2 with which it is not taken.
+func numbered(rel string, taken func(rel string) bool) string {
+	ext := path.Ext(rel)
+	for n := 2; ; n++ {
+		if free := fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext); !taken(free) {
+			return free
+		}
+	}
 }
 
 // mergeInto adds the content of a draft to the document of the note at its path.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -87,13 +86,11 @@ func (f *Drafts) keepAsDraft(shared *folderdoc.Folder, lost folderdoc.Entry) err
 	if err != nil {
 		return err
 	}
-	free := rel
-	for n := 2; slices.Contains(taken, path.Base(free)); n++ {
-		ext := path.Ext(rel)
-		free = fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext)
+	isTaken := func(rel string) bool { return slices.Contains(taken, path.Base(rel)) }
+	if isTaken(rel) {
+		lost.Path = numbered(rel, isTaken)
 	}
 	f.listing.Hide(model.DocID(lost.ID))
-	lost.Path = free
 	return f.set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
 		_, err := drafts.Create(lost)
 		return err

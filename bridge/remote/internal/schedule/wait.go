@@ -48,12 +48,9 @@ func (y *Scheduler) isFetched(id model.DocID) bool {
 
 // notFetched returns the reason why a document was not fetched, or nil if it was.
 func (y *Scheduler) notFetched(d *replica.Document) error {
-	y.mu.Lock()
-	kept := y.fetched[d.ID()]
-	y.mu.Unlock()
 	cause := cmp.Or(y.set.Problems.Err(model.AboutConnection), y.set.Problems.Err(d.Name))
 	switch {
-	case kept:
+	case y.isFetched(d.ID()):
 		return nil
 	case cause != nil:
 		return &model.NotFetchedError{Reason: y.set.Address.Explain(cause)}

@@ -1,9 +1,11 @@
 package vaultdir
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -11,50 +13,62 @@ import (
 )
 
 // Syncs makes the names in folders durable. Concurrent changes in one folder share a sync: a sync covers all changes
-// before its start, so callers that arrive during a sync share the next one. Sync returns a failure to all callers that
-// share the sync, and the next SyncAll of the folder returns it once more.
+// before its start. Sync returns a failure to all callers that share the sync, and the next SyncAll of the folder
+// returns it once more.
 type Syncs struct {
-	Log *slog.Logger
-
-	// failed has errors by folder ID until SyncAll returns them, because not every caller can report an error.
-	failed sync.Map
-
-	mu   sync.Mutex // guards last, and the rounds' fields
-	last map[ID]*round
+	Log     *slog.Logger
+	folders sync.Map // *folderSync by folder ID
 }
 
-type round struct {
-	before *round // the round that must end before this one starts; nil if it has ended
-	begun  bool   // it is too late to join the round
-	done   chan struct{}
-	err    error // error of the sync; read it after done is closed
+type folderSync struct {
+	calls atomic.Uint64 // number of calls so far
+
+	mu     sync.Mutex // guards the fields below; held during a sync
+	synced uint64     // number of calls that came before the last sync
+	err    error      // error of the last sync
+	failed error      // error that the next SyncAll returns, because not every caller can report an error
 }
 
-// Sync makes the names in dir durable. It ignores EINVAL, which a disk returns if it cannot sync folders.
-func (s *Syncs) Sync(dir disk.Dir) error {
+func (s *Syncs) folder(dir disk.Dir) (*folderSync, error) {
 	id, err := IDOfDir(dir)
+	f, _ := s.folders.LoadOrStore(id, new(folderSync))
+	return f.(*folderSync), err
+}
+
+func (f *folderSync) sync(sync func() error) error {
+	call := f.calls.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.synced < call {
+		f.synced = f.calls.Load()
+		if f.err = sync(); errors.Is(f.err, syscall.EINVAL) { // the disk cannot sync folders
+			f.err = nil
+		}
+		f.failed = cmp.Or(f.err, f.failed)
+	}
+	return f.err
+}
+
+// Sync makes the names in dir durable. It does nothing on a disk that cannot sync folders.
+func (s *Syncs) Sync(dir disk.Dir) error {
+	f, err := s.folder(dir)
 	if err != nil {
 		return err
 	}
-	return s.do(id, func() error {
-		if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
-			return err
-		}
-		return nil
-	})
+	return f.sync(dir.Sync)
 }
 
 // SyncAll is Sync for a caller that asks about all changes in dir. It also returns an earlier failure, because the disk
 // reports a failure only once.
 func (s *Syncs) SyncAll(dir disk.Dir) error {
-	id, err := IDOfDir(dir)
+	f, err := s.folder(dir)
 	if err != nil {
 		return err
 	}
-	err = s.Sync(dir)
-	if before, failed := s.failed.LoadAndDelete(id); failed && err == nil {
-		err = before.(error)
-	}
+	err = f.sync(dir.Sync)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err, f.failed = cmp.Or(err, f.failed), nil
 	return err
 }
 
@@ -68,48 +82,9 @@ func (s *Syncs) SyncBestEffort(dir disk.Dir) {
 
 // Failed makes the next SyncAll of a folder return err.
 func (s *Syncs) Failed(dir disk.Dir, err error) {
-	if id, statErr := IDOfDir(dir); statErr == nil {
-		s.failed.Store(id, err)
+	if f, statErr := s.folder(dir); statErr == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.failed = err
 	}
-}
-
-func (s *Syncs) do(id ID, sync func() error) error {
-	r, lead := s.join(id)
-	if !lead {
-		<-r.done
-		return r.err
-	}
-	if r.before != nil {
-		<-r.before.done
-	}
-	s.mu.Lock()
-	r.begun, r.before = true, nil
-	s.mu.Unlock()
-	r.err = sync()
-	s.mu.Lock()
-	if s.last[id] == r {
-		delete(s.last, id)
-	}
-	if r.err != nil {
-		s.failed.Store(id, r.err) // store it before the next round starts, because that may succeed
-	}
-	s.mu.Unlock()
-	close(r.done)
-	return r.err
-}
-
-// join returns the folder's next round. lead is set for the first caller in the round, who must run it.
-func (s *Syncs) join(id ID) (r *round, lead bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := s.last[id]
-	if last != nil && !last.begun {
-		return last, false
-	}
-	if s.last == nil {
-		s.last = make(map[ID]*round)
-	}
-	r = &round{before: last, done: make(chan struct{})}
-	s.last[id] = r
-	return r, true
 }

@@ -2,72 +2,66 @@ package vaultdir
 
 import (
 	"io/fs"
-	"slices"
+	"runtime"
 	"sync"
 	"testing"
-	"testing/synctest"
+
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// Who comes while a folder is synced waits for the next sync, and all of them
-// share it, and its error; another folder's sync does not wait.
+// Callers that arrive during a sync of the folder share the next sync, and its error.
 func TestSyncsShare(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var d Syncs
-		var mu sync.Mutex
-		var log []string
-		note := func(what string) {
-			mu.Lock()
-			defer mu.Unlock()
-			log = append(log, what)
-		}
-		release := make(chan struct{})
-		here, there := ID{Device: 1, Inode: 1}, ID{Device: 1, Inode: 2}
-		go d.do(here, func() error { note("first begins"); <-release; note("first ends"); return nil })
-		synctest.Wait()
-		for range 5 {
-			go func() {
-				if d.do(here, func() error { note("second"); return fs.ErrInvalid }) != nil {
-					note("not durable")
-				}
-			}()
-		}
-		synctest.Wait()
-		d.do(there, func() error { note("elsewhere"); return nil })
-		close(release)
-		synctest.Wait()
-		want := []string{"first begins", "elsewhere", "first ends", "second", "not durable", "not durable", "not durable", "not durable", "not durable"}
-		if !slices.Equal(log, want) {
-			t.Errorf("got %q, want %q", log, want)
-		}
-		if len(d.last) > 0 {
-			t.Errorf("%d rounds are kept", len(d.last))
-		}
-	})
+	var f folderSync
+	begun, release := make(chan bool), make(chan bool)
+	var wg sync.WaitGroup
+	wg.Go(func() { f.sync(func() error { close(begun); <-release; return nil }) })
+	<-begun
+	const callers = 5
+	syncs := 0
+	for range callers {
+		wg.Go(func() {
+			if err := f.sync(func() error { syncs++; return fs.ErrInvalid }); err != fs.ErrInvalid {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	for f.calls.Load() < 1+callers {
+		runtime.Gosched()
+	}
+	close(release)
+	wg.Wait()
+	if syncs != 1 {
+		t.Errorf("%d syncs", syncs)
+	}
 }
 
-// A sync that failed is told of once, whoever it was for: the next one does not fail.
-func TestFailureIsToldOnce(t *testing.T) {
-	var d Syncs
-	here, there := ID{Device: 1, Inode: 1}, ID{Device: 1, Inode: 2}
-	if err := d.do(here, func() error { return fs.ErrInvalid }); err != fs.ErrInvalid {
+// folder is a folder whose syncs return err.
+type folder struct {
+	disk.Dir
+	inode uint64
+	err   error
+}
+
+func (f *folder) Info() (disk.Info, error) { return disk.Info{Device: 1, Inode: f.inode}, nil }
+func (f *folder) Sync() error              { return f.err }
+
+// SyncAll returns a failed sync of its folder once, also if another caller had the error.
+func TestFailureIsReturnedOnce(t *testing.T) {
+	var s Syncs
+	here, there := &folder{inode: 1, err: fs.ErrInvalid}, &folder{inode: 2}
+	if err := s.Sync(here); err != fs.ErrInvalid {
 		t.Errorf("error %v", err)
 	}
-	if err := d.do(here, func() error { return nil }); err != nil {
+	here.err = nil
+	if err := s.Sync(here); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
-	if err := failure(&d, there); err != nil {
+	if err := s.SyncAll(there); err != nil {
 		t.Errorf("another folder: %v", err)
 	}
 	for _, want := range []error{fs.ErrInvalid, nil} {
-		if err := failure(&d, here); err != want {
-			t.Errorf("told %v, want %v", err, want)
+		if err := s.SyncAll(here); err != want {
+			t.Errorf("SyncAll returned %v, want %v", err, want)
 		}
 	}
-}
-
-// failure is what SyncAll returns of earlier syncs.
-func failure(s *Syncs, id ID) error {
-	err, _ := s.failed.LoadAndDelete(id)
-	told, _ := err.(error)
-	return told
 }

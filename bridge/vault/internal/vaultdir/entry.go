@@ -25,11 +25,8 @@ func StampOf(info *disk.Info) model.Stamp {
 	return model.Stamp{Device: info.Device, Inode: info.Inode, Size: info.Size, ModTime: info.ModTime, CTime: info.CTime, Birth: info.Birth}
 }
 
-// IsKind reports whether info has a file type; the type of regular files is 0.
-func IsKind(info *disk.Info, kind fs.FileMode) bool { return info.Mode.Type() == kind }
-
 func EntryOf(rel string, info *disk.Info) model.SourceEntry {
-	return model.SourceEntry{Rel: rel, Dir: IsKind(info, fs.ModeDir), Mode: info.Mode.Perm(), Stamp: StampOf(info)}
+	return model.SourceEntry{Rel: rel, Dir: info.Mode.IsDir(), Mode: info.Mode.Perm(), Stamp: StampOf(info)}
 }
 
 // Describe describes a name in the open folder at rel. ok is false if nothing has that name, or if it is hidden.
@@ -43,7 +40,7 @@ func Describe(dir disk.Dir, rel, name string) (e model.SourceEntry, ok bool) {
 
 func entryIn(dir disk.Dir, rel, name string, info *disk.Info) (e model.SourceEntry, ok bool) {
 	e = EntryOf(rel, info)
-	if !IsKind(info, fs.ModeSymlink) {
+	if info.Mode.Type() != fs.ModeSymlink {
 		return e, served(info, name)
 	}
 	if !utf8.ValidString(name) || reserved(name) {
@@ -57,10 +54,10 @@ func served(info *disk.Info, name string) bool {
 	switch {
 	case !utf8.ValidString(name), reserved(name):
 		return false
-	case IsKind(info, fs.ModeDir):
+	case info.Mode.IsDir():
 		return !HiddenDir(name)
 	}
-	return IsKind(info, 0)
+	return info.Mode.IsRegular()
 }
 
 // ReadLink reads the symlink name in dir. rel is its path, or the path that it will have. ok is false if the link leads

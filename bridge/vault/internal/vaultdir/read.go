@@ -50,7 +50,7 @@ func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 		return nil, model.Stamp{}, err
 	}
 	defer p.Close()
-	if IsKind(&p.Info, fs.ModeDir) {
+	if p.Info.Mode.IsDir() {
 		return nil, model.Stamp{}, model.ErrIsDir
 	}
 	data, before, after, err := p.Dir.ReadFile(p.Name)
@@ -67,12 +67,12 @@ func (f *Folder) readDirectly(rel string) (data []byte, before, after disk.Info,
 		return nil, before, after, false
 	}
 	data, root, before, after, err := f.Disk.ReadBelow(f.Path, rel)
-	ok = err == nil && f.isRoot(IDOf(&root)) && IsKind(&before, 0) && served(&before, path.Base(rel))
+	ok = err == nil && f.isRoot(IDOf(&root)) && before.Mode.IsRegular() && served(&before, path.Base(rel))
 	return data, before, after, ok
 }
 
 func asRead(data []byte, before, after *disk.Info) ([]byte, model.Stamp, error) {
-	if !IsKind(before, 0) {
+	if !before.Mode.IsRegular() {
 		return nil, model.Stamp{}, fs.ErrNotExist
 	}
 	stamp := StampOf(before)
@@ -87,7 +87,7 @@ func ReadOpen(f disk.File) ([]byte, model.Stamp, error) {
 	if err != nil {
 		return nil, model.Stamp{}, err
 	}
-	if !IsKind(&before, 0) {
+	if !before.Mode.IsRegular() {
 		return nil, model.Stamp{}, fs.ErrNotExist
 	}
 	data := make([]byte, before.Size)
