@@ -36,20 +36,23 @@ func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
 
 func (v View) Located() (list []model.StoredDoc, err error) {
-	err = bucket(v.tx, pathsBucket).ForEach(func(p, id []byte) error {
+	saved := make(map[model.DocID]model.Stamp)
+	err = bucket(v.tx, unsettledBucket).ForEach(func(id, _ []byte) error {
 		doc := v.Document(model.DocID(id))
-		mark := doc.FileMark()
-		d := model.StoredDoc{ID: model.DocID(id), Path: model.Path(p), File: mark.File, Sum: mark.Sum}
-		if last := doc.Last(); last > mark.Seq {
-			rec, err := readRecord(last, doc.b.Get(numbered(recordKey, last)))
-			if err != nil {
-				return err
-			}
-			if rec.Save != nil {
-				d.Saved = rec.Save.Post
-			}
+		last := doc.Last()
+		rec, err := readRecord(last, doc.b.Get(numbered(recordKey, last)))
+		if rec.Save != nil {
+			saved[doc.id] = rec.Save.Post
 		}
-		list = append(list, d)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = bucket(v.tx, pathsBucket).ForEach(func(p, key []byte) error {
+		id := model.DocID(key)
+		mark := fileMark(v.tx, id)
+		list = append(list, model.StoredDoc{ID: id, Path: model.Path(p), File: mark.File, Sum: mark.Sum, Saved: saved[id]})
 		return nil
 	})
 	return list, err
