@@ -21,7 +21,7 @@ func canvasOf(files ...string) string {
 // A canvas names a file at its old path until the rename is accepted, at the new
 // one from then on, and at the old one again when that is undone.
 func TestCanvasesFollowARename(t *testing.T) {
-	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "x\n")
 	src.Person(t).Save("sub/Map.canvas", canvasOf("Plan.md", "Other.md"))
 	src.Person(t).Save("Proposed.canvas", canvasOf("Plan.md"))

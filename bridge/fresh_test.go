@@ -115,7 +115,7 @@ func TestRetractFresh(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			store := new(bridgetest.Store)
+			store := bridgetest.NewStore(t)
 			f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n"}, func(o *bridge.Options) {
 				src := o.Roots[0].Source.(*bridgetest.Source)
 				o.Roots[0].Store = store
@@ -145,8 +145,10 @@ func TestRetractFresh(t *testing.T) {
 			if _, err := f.Stat(t.Context(), made); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("stat: %v", err)
 			}
-			if log, err := store.Journal(10); tt.want == nil && (err != nil || len(log) > 0 || store.Documents() > 0) {
-				t.Errorf("the store holds %d documents and %+v, %v", store.Documents(), log, err)
+			log, err := store.Journal(10)
+			docs, err2 := store.DocIDs()
+			if tt.want == nil && (errors.Join(err, err2) != nil || len(log) > 0 || len(docs) > 0) {
+				t.Errorf("the store holds %q and %+v, %v", docs, log, errors.Join(err, err2))
 			}
 			create(t, f, made, "anew\n")
 		})

@@ -38,8 +38,8 @@ type proposalMachine struct {
 
 var agent = model.Author{Name: "agent", Session: "s"}
 
-func newProposalMachine(t *testing.T) *proposalMachine {
-	m := &proposalMachine{t: t, src: new(bridgetest.Source), store: new(bridgetest.Store)}
+func newProposalMachine(t *testing.T, round bridgetest.TB) *proposalMachine {
+	m := &proposalMachine{t: t, src: new(bridgetest.Source), store: bridgetest.NewStore(round)}
 	for _, rel := range []string{"A.md", "B.md", "d/C.md", "d/D.md", "d/e/E.md", "f/F.md"} {
 		m.src.Person(t).Save(rel, m.word())
 	}
@@ -463,7 +463,7 @@ func (m *proposalMachine) check(rt *rapid.T) {
 
 func TestProposalsModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newProposalMachine(t)
+		m := newProposalMachine(t, rt)
 		defer func() { m.stop() }()
 		rt.Repeat(map[string]func(*rapid.T){
 			"agent moves": m.agentMoves, "agent moves more": m.agentMoves, "agent deletes": m.agentDeletes,

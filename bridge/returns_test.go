@@ -28,8 +28,11 @@ type returning struct {
 	states []string // raw texts that the file held
 }
 
-func newReturning(t *testing.T, rt rapid.TB, text string) *returning {
-	r := &returning{t: t, rt: rt, src: new(bridgetest.Source), store: new(bridgetest.Store), states: []string{text}}
+func newReturning(t *testing.T, rt interface {
+	rapid.TB
+	bridgetest.TB
+}, text string) *returning {
+	r := &returning{t: t, rt: rt, src: new(bridgetest.Source), store: bridgetest.NewStore(rt), states: []string{text}}
 	r.src.Person(t).Save("N.md", text)
 	r.start()
 	return r
@@ -193,7 +196,7 @@ func TestReturnsOfEqualWords(t *testing.T) {
 
 // loads counts how often the history of a document is read.
 type loads struct {
-	bridgetest.Store
+	*bridgetest.Store
 	n atomic.Int64
 }
 
@@ -204,7 +207,7 @@ func (l *loads) Load(id model.DocID) (model.History, error) {
 
 // A save that only takes whole words away brings nothing back, and reads no history.
 func TestDeletionsReadNoHistory(t *testing.T) {
-	src, store := new(bridgetest.Source), new(loads)
+	src, store := new(bridgetest.Source), &loads{Store: bridgetest.NewStore(t)}
 	src.Person(t).Save("N.md", "one two three four\n")
 	ws := process(t, src, store)
 	write(t, ws, "Notes/N.md", bridge.Write{Text: "one two three four five\n", By: ann})

@@ -79,7 +79,7 @@ func TestStaleWriteOfWhatIsNotInMemory(t *testing.T) {
 	var src bridgetest.Source
 	src.Person(t).Save("N.md", "p001 p002 p003 p004\n")
 	src.Person(t).Save("Other.md", "")
-	folders := []bridge.RootSource{{Name: "V", Source: &src, Store: new(bridgetest.Store)}}
+	folders := []bridge.RootSource{{Name: "V", Source: &src, Store: bridgetest.NewStore(t)}}
 	run := func() *staleNote {
 		return &staleNote{t, bridgetest.New(t, nil, func(o *bridge.Options) { o.CacheBytes, o.Roots = 1, folders }), &src}
 	}

@@ -15,7 +15,7 @@ import (
 // What a user saved while the store failed leaves no identities that the store does not
 // know: a writer who read the note before it is merged like any other.
 func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
-	store := &brokenAll{Store: new(bridgetest.Store)}
+	store := &brokenAll{Store: bridgetest.NewStore(t)}
 	f := bridgetest.New(t, map[string]string{plan: "one two three\nfour five six\n"}, func(o *bridge.Options) { o.Roots[0].Store = store })
 	mid := write(t, f.Workspace, plan, bridge.Write{Text: "one two three more\nfour five six\n", By: ann}).Version
 	store.broken.Store(true)
@@ -53,7 +53,7 @@ func (s *unreadable) Load(id model.DocID) (model.History, error) {
 
 // What a user saves while the store does not work stays, whoever writes then.
 func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
-	store := &unreadable{brokenAll{Store: new(bridgetest.Store)}}
+	store := &unreadable{brokenAll{Store: bridgetest.NewStore(t)}}
 	f := bridgetest.New(t, map[string]string{plan: "one\n"}, func(o *bridge.Options) { o.Roots[0].Store = store })
 	write(t, f.Workspace, plan, bridge.Write{Text: "one two\n", By: ann})
 	store.broken.Store(true)

@@ -186,7 +186,7 @@ func (k *talk) restart() { k.ws = process(k.outer, k.src, k.store) }
 // names and authors over restarts and other people's edits.
 func TestThreadsLaw(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		k := &talk{t: rt, outer: t, src: new(bridgetest.Source), store: new(bridgetest.Store), stays: make(map[string]bool), ids: make(map[string]string)}
+		k := &talk{t: rt, outer: t, src: new(bridgetest.Source), store: bridgetest.NewStore(rt), stays: make(map[string]bool), ids: make(map[string]string)}
 		k.src.Person(t).Save("Plan.md", "# t1\n\na1 a2 a3 a4.\n\nb1 b2 b3.\n")
 		k.restart()
 		rt.Repeat(map[string]func(*rapid.T){

@@ -48,8 +48,8 @@ func (d *decidable) raw() string {
 	return d.Old
 }
 
-func newItemModel(t *testing.T) *itemModel {
-	m := &itemModel{t: t, src: new(bridgetest.Source), store: new(bridgetest.Store)}
+func newItemModel(t *testing.T, rt *rapid.T) *itemModel {
+	m := &itemModel{t: t, src: new(bridgetest.Source), store: bridgetest.NewStore(rt)}
 	const notes, lines = 3, 3
 	for n := range notes {
 		var text []string
@@ -248,7 +248,7 @@ func (m *itemModel) check(rt *rapid.T) {
 
 func TestUndoByItem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newItemModel(t)
+		m := newItemModel(t, rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"decide":          m.decides,
 			"undo items":      m.undoesItems,
@@ -299,7 +299,7 @@ func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 // A rename that is undone has its links with it, in texts and in front matter; what else was decided
 // with it stays. One of two names that were exchanged does not come back without the other.
 func TestUndoOfOneRename(t *testing.T) {
-	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
 	files := map[string]string{
 		"A.md": "a\n", "B.md": "b\n", "C.md": "c\n", "D.md": "d\n", "Plan.md": "one\n", "Index.md": "---\nup: \"[[A]]\"\n---\n[[A]] and [[B]]\n",
 	}

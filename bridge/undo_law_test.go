@@ -97,7 +97,7 @@ func (s scene) differs(want scene) string {
 
 // newLinkedMachine is a vault whose notes link to each other, in texts and in front matter.
 func newLinkedMachine(t *testing.T) *proposalMachine {
-	m := newProposalMachine(t)
+	m := newProposalMachine(t, t)
 	p := m.src.Person(t)
 	p.Save("Index.md", "---\nup: \"[[A]]\"\n---\nindex [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n\n[r]: A.md\n[s]: <d/C.md> \"T\"\n")
 	p.Save("d/C.md", "wordC\n[[B]] and [[A]]\n")

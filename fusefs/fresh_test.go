@@ -58,8 +58,8 @@ func (m freshMount) checkEdited(t *testing.T, want string) {
 			t.Errorf("a suggestion waits in %s", s.Path)
 		}
 	}
-	if n := m.store.Documents(); n > 1 {
-		t.Errorf("the store holds %d documents", n)
+	if docs, err := m.store.DocIDs(); err != nil || len(docs) > 1 {
+		t.Errorf("the store holds %q, %v", docs, err)
 	}
 	if log, err := m.store.Journal(100); err != nil || len(log) > 0 {
 		t.Errorf("the journal holds %+v, %v", log, err)
@@ -119,7 +119,7 @@ open("x.md", "w").write("".join(sorted(open("Note.md")))); os.replace("x.md", "N
 				other := func(o *bridge.Options) {
 					src := new(bridgetest.Source)
 					src.Person(t).Save("g.md", "g\n")
-					o.Roots = append(o.Roots, bridge.RootSource{Name: "G", Source: src, Store: new(bridgetest.Store)})
+					o.Roots = append(o.Roots, bridge.RootSource{Name: "G", Source: src, Store: bridgetest.NewStore(t)})
 				}
 				m := mountFresh(t, text, set, other)
 				m.sh(t, "F", "set -e\n"+tt.script)
@@ -356,7 +356,7 @@ import os
 f = open("x.md", "w"); f.write(open("Note.md").read().replace("six", "seven")); f.flush(); os.rename("x.md", "Note.md"); f.close()'`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			live := &bridgetest.Live{Store: new(bridgetest.Store)}
+			live := &bridgetest.Live{Store: bridgetest.NewStore(t)}
 			live.Person(t).Save("Note.md", tideTable)
 			m := mount(t, nil, func(o *bridge.Options) {
 				o.Roots = append(o.Roots, bridge.RootSource{Name: "L", Source: live, Store: live.Store})

@@ -13,7 +13,7 @@ import (
 
 // The tool changes reports each decision after the session's start once, also if the clock was set back before it.
 func TestDecisionsAfterTheClockWasSetBack(t *testing.T) {
-	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one {++two++} three {++four++}\n")
 	accept := func(t *testing.T, ws *bridge.Workspace) {
 		t.Helper()

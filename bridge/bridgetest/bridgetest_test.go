@@ -10,17 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-func TestSource(t *testing.T) {
-	bridgetest.RunSource(t, func(t *testing.T) bridgetest.SourceSubject {
-		s := new(bridgetest.Source)
-		return bridgetest.SourceSubject{Source: s, Person: s.Person(t)}
-	})
-}
-
-func TestStore(t *testing.T) {
-	bridgetest.RunStore(t, func(*testing.T) model.Store { return new(bridgetest.Store) })
-}
-
 const plan = "Notes/Plan.md"
 
 func open(t *testing.T, f *bridgetest.Fixture, p model.Path) *model.Version {

@@ -26,18 +26,6 @@ func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	return c
 }
 
-// Scratch returns a new temporary folder. The folder is in memory, where a sync takes no time, if the system has
-// /dev/shm.
-func Scratch(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "relayfs-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 // OpenFile opens the file and ignores the given name.
 func (c *Checkpoint) OpenFile(_ string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(c.path, flag, perm)

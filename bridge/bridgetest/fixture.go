@@ -26,7 +26,7 @@ func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *
 		name, rel := model.Path(p).Split()
 		if f.sources[name] == nil {
 			f.sources[name] = new(Source)
-			o.Roots = append(o.Roots, bridge.RootSource{Name: name, Source: f.sources[name], Store: new(Store)})
+			o.Roots = append(o.Roots, bridge.RootSource{Name: name, Source: f.sources[name], Store: NewStore(t)})
 		}
 		if rel != "" {
 			f.sources[name].Person(t).Save(rel, text)

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/randomtest"
@@ -35,7 +33,7 @@ type mix struct {
 	r     *rand.Rand
 	live  *bridgetest.Live // the shared document of the note; nil if the note is a file
 	src   *bridgetest.Source
-	store model.Store
+	store *bridgetest.Store
 	ws    *bridge.Workspace
 	stop  func()
 	rel   string // path of the file
@@ -44,8 +42,6 @@ type mix struct {
 	seen  []*model.Version
 	held  []scene // earlier states of the file
 	log   []string
-
-	compact func() error // compacts the store
 }
 
 // scene is one state of the note: its raw text, its canonical text (marked), and its original and accepted views (o,
@@ -99,14 +95,11 @@ var startTexts = []string{
 	"| P | P |\n|---|---|\n| P | P |\n\nP P\n",
 }
 
-func newMix(t testing.TB, r *rand.Rand, onDisk bool) *mix {
-	mem := new(bridgetest.Store)
-	m := &mix{t: t, r: r, src: new(bridgetest.Source), store: mem, compact: mem.Compact, rel: "Plan.md"}
+func newMix(t testing.TB, r *rand.Rand) *mix {
+	m := &mix{t: t, r: r, src: new(bridgetest.Source), store: bridgetest.NewMergingStore(t), rel: "Plan.md"}
 	if r.IntN(3) == 0 {
-		m.live = &bridgetest.Live{Store: mem}
+		m.live = &bridgetest.Live{Store: m.store}
 		m.src = &m.live.Source
-	} else if onDisk {
-		m.keepOnDisk()
 	}
 	text := regexp.MustCompile(`\bP\b`).ReplaceAllStringFunc(randomtest.Pick(r, startTexts...), func(string) string { return m.word("P") })
 	m.hands = strings.Contains(text, "{")
@@ -114,18 +107,6 @@ func newMix(t testing.TB, r *rand.Rand, onDisk bool) *mix {
 	m.note("start %q, live %v", text, m.live != nil)
 	m.start()
 	return m
-}
-
-// keepOnDisk makes m use a real store.
-func (m *mix) keepOnDisk() {
-	dir, err := os.MkdirTemp("", "relayfs-mix-")
-	m.must(err)
-	disk, err := store.Open(filepath.Join(dir, "store"), store.Options{NoBackground: true})
-	m.must(err)
-	m.store, m.compact = disk, func() error { return errors.Join(disk.Checkpoint(), disk.Expire()) }
-	m.t.Cleanup(func() {
-		m.must(errors.Join(disk.Close(), os.RemoveAll(dir)))
-	})
 }
 
 func (m *mix) note(format string, args ...any) { m.log = append(m.log, fmt.Sprintf(format, args...)) }
@@ -352,7 +333,7 @@ func (m *mix) act(now scene) (step, error) {
 		}
 		return step{what: "renamed to " + to, keepsO: true, keepsA: true}, nil
 	case k < 97 && m.live == nil:
-		m.must(m.compact())
+		m.must(m.store.Checkpoint())
 		m.held = nil // after a compaction, relayfs does not recognise these states
 		return step{what: "compacted", keepsO: true, keepsA: true}, nil
 	}
@@ -912,7 +893,7 @@ func (m *mix) waiting() (list []string) {
 
 // playMix runs a sequence. Its error includes the log of the steps.
 func playMix(t testing.TB, start uint64, steps []uint64, end uint64) (err error) {
-	m := newMix(t, rand.New(rand.NewPCG(start, 3)), start%8 == 0)
+	m := newMix(t, rand.New(rand.NewPCG(start, 3)))
 	defer func() {
 		if p := recover(); p != nil {
 			buf := make([]byte, 4096)

@@ -271,7 +271,7 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 	if r.IntN(4) == 0 {
 		w.matter = "---\nk: aaa\n---\n"
 	}
-	w.src, w.store = new(bridgetest.Source), new(bridgetest.Store)
+	w.src, w.store = new(bridgetest.Source), bridgetest.NewStore(t)
 	if r.IntN(2) == 0 {
 		w.live = &bridgetest.Live{Store: w.store}
 		w.src = &w.live.Source

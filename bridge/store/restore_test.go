@@ -28,7 +28,7 @@ func fill(t testing.TB, s *store.Store, words string, now time.Time) {
 	t.Helper()
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for i := range 300 {
-		rec := bridgetest.Record(doc, fmt.Sprint(words, i, " "))
+		rec := recordOf(doc, fmt.Sprint(words, i, " "))
 		rec.Author, rec.Time = []string{"", "ann"}[i%2], now.Add(time.Duration(i)*time.Minute)
 		seq, err := s.Append("plan", "Plan.md", rec)
 		if err != nil {
@@ -51,7 +51,7 @@ func told(t testing.TB, s *store.Store) string {
 	for _, id := range []model.DocID{"plan", "other"} {
 		h, err := s.Load(id)
 		past, err2 := s.Revisions(id)
-		fmt.Fprintf(&b, "%s %d %q %+v %v\n", id, h.FileSeq, bridgetest.Text(t, h), past.Moves, errors.Join(err, err2))
+		fmt.Fprintf(&b, "%s %d %q %+v %v\n", id, h.FileSeq, textOf(t, h), past.Moves, errors.Join(err, err2))
 		for _, m := range past.Revisions {
 			fmt.Fprintln(&b, m.Seq, m.Author, m.Time, m.Units.Encode())
 		}
@@ -275,7 +275,7 @@ func TestRestoreStopped(t *testing.T) {
 	}
 	fill(t, s, "new", longAgo.AddDate(1, 0, 0))
 	for range 20 { // frames of it would continue the copy's
-		if _, err := s.Append("other", "Other.md", bridgetest.Record(ycrdt.NewDoc(ycrdt.Options{}), "more ")); err != nil {
+		if _, err := s.Append("other", "Other.md", recordOf(ycrdt.NewDoc(ycrdt.Options{}), "more ")); err != nil {
 			t.Fatal(err)
 		}
 	}

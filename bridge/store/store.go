@@ -47,12 +47,13 @@ type Options struct {
 	// copy that this needs would fill the disk.
 	FreeSpace   func(dir string) (uint64, error)
 	SegmentSize int64 // size of a file of the log in bytes; 0 means 4 MiB
+	MergeAt     int   // see checkpoint.Options
 	// NoBackground disables the background work. The caller must then call Sync and Checkpoint.
 	NoBackground bool
 }
 
 func (o *Options) checkpoint() checkpoint.Options {
-	return checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed, History: o.History, FreeSpace: o.FreeSpace}
+	return checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed, History: o.History, FreeSpace: o.FreeSpace, MergeAt: o.MergeAt}
 }
 
 type Store struct {

@@ -20,7 +20,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -68,12 +67,8 @@ func closeStore(t testing.TB, s *store.Store) {
 	}
 }
 
-func TestStore(t *testing.T) {
-	bridgetest.RunStore(t, func(t *testing.T) model.Store { return open(t, newPath(t)) })
-}
-
 func record(text string) model.Record {
-	return bridgetest.Record(ycrdt.NewDoc(ycrdt.Options{}), text)
+	return recordOf(ycrdt.NewDoc(ycrdt.Options{}), text)
 }
 
 func TestReopen(t *testing.T) {
@@ -88,7 +83,7 @@ func TestReopen(t *testing.T) {
 	closeStore(t, s)
 	s = open(t, path)
 	h, err := s.Load("id")
-	if err != nil || bridgetest.Text(t, h) != "kept" || h.FileSeq != 1 || h.Sum != (model.ContentSum{7}) {
+	if err != nil || textOf(t, h) != "kept" || h.FileSeq != 1 || h.Sum != (model.ContentSum{7}) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
 	if id, err := s.DocID("N.md"); id != "id" || err != nil {
@@ -103,7 +98,7 @@ func TestCompaction(t *testing.T) {
 	s := open(t, path)
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for i := range 600 {
-		rec := bridgetest.Record(doc, fmt.Sprint(i, " "))
+		rec := recordOf(doc, fmt.Sprint(i, " "))
 		if i%100 == 50 {
 			rec.Author = "claude"
 		}
@@ -121,7 +116,7 @@ func TestCompaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := bridgetest.Text(t, h), doc.Text("contents").String(); got != want {
+	if got, want := textOf(t, h), doc.Text("contents").String(); got != want {
 		t.Errorf("text is %q, want %q", got, want)
 	}
 	// The first one, six of the author (50, 150 .. 550), the last merged one, and nine single ones.
@@ -146,7 +141,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 		s := open(t, path)
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		for range 200 {
-			seq, err := s.Append("id", "N.md", bridgetest.Record(doc, "x"))
+			seq, err := s.Append("id", "N.md", recordOf(doc, "x"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +156,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 		}
 	})
 	h, err := open(t, writeStore(t, data)).Load("id")
-	if err != nil || h.FileSeq != 200 || len(h.Records) != 2 || bridgetest.Text(t, h) != strings.Repeat("x", 200) {
+	if err != nil || h.FileSeq != 200 || len(h.Records) != 2 || textOf(t, h) != strings.Repeat("x", 200) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
 }
@@ -481,7 +476,7 @@ func checkAcked(t testing.TB, path string, acked map[model.DocID]uint64) {
 			t.Fatalf("%s has %d records, %v; %d were acknowledged", id, len(h.Records), err, seq)
 		}
 		for i, rec := range h.Records {
-			got := bridgetest.Text(t, model.History{Records: []model.Record{rec}})
+			got := textOf(t, model.History{Records: []model.Record{rec}})
 			if got != crashText(id, i+1) {
 				t.Errorf("%s record %d is %q", id, i+1, got)
 			}
@@ -522,7 +517,7 @@ func BenchmarkManyRecords(b *testing.B) {
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		start := time.Now()
 		for i := range uint64(n) {
-			rec := bridgetest.Record(doc, "word ")
+			rec := recordOf(doc, "word ")
 			rec.Author = "ann"
 			if _, err := s.Append("id", "N.md", rec); err != nil {
 				b.Fatal(err)

@@ -63,8 +63,16 @@ func openDir(t testing.TB, dir string, o vault.Options) (*vault.Vault, person) {
 }
 
 func TestSource(t *testing.T) {
-	bridgetest.RunSource(t, func(t *testing.T) bridgetest.SourceSubject {
-		v, p := open(t, vault.Options{})
-		return bridgetest.SourceSubject{Source: v, Person: p}
+	t.Run("vault", func(t *testing.T) {
+		runSource(t, func(t *testing.T) sourceSubject {
+			v, p := open(t, vault.Options{})
+			return sourceSubject{Source: v, Person: p}
+		})
+	})
+	t.Run("in memory", func(t *testing.T) {
+		runSource(t, func(t *testing.T) sourceSubject {
+			s := new(bridgetest.Source)
+			return sourceSubject{Source: s, Person: s.Person(t)}
+		})
 	})
 }

@@ -13,16 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/tests/need"
-)
-
-var (
-	follow = bridgetest.Follow
-	await  = bridgetest.Await
-	is     = bridgetest.Is
 )
 
 // TestSavesOfEditors wants each way of saving to be one EventChanged, soon. Of a save that a

@@ -101,7 +101,7 @@ func TestTurnsOfManyNotes(t *testing.T) {
 	var log lockedLog
 	f := new(folder)
 	set := replica.NewSet(replica.Options{
-		Address: address, Server: narrow{transport.New(address, "folder", nil, nil, schedule.Workers), 2}, Name: "folder", Store: new(bridgetest.Store),
+		Address: address, Server: narrow{transport.New(address, "folder", nil, nil, schedule.Workers), 2}, Name: "folder", Store: bridgetest.NewStore(t),
 		Client: 1, Resync: replica.DefaultResync, Log: slog.New(slog.DiscardHandler),
 		Problems: model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), address.Explain),
 	}, f)

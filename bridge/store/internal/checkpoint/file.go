@@ -29,6 +29,7 @@ type Options struct {
 	Committed func()                                                          // if set, is called after each durable change of the file
 	History   time.Duration                                                   // time for which the history is kept; 0 means forever
 	FreeSpace func(dir string) (uint64, error)                                // if set, returns the free bytes of a folder's disk
+	MergeAt   int                                                             // number of separate updates of a document that triggers a merge; 0 means mergeAt
 }
 
 type File struct {

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -8,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// mergeAt is the number of separate updates of a document that triggers a merge. Loading applies these updates one by
+// mergeAt is the default of Options.MergeAt. Loading applies these updates one by
 // one, and each takes some ten microseconds. A merge costs about as much as reading the whole document, which is little
 // if it is spread over that many writes.
 const mergeAt = 128
@@ -22,7 +23,7 @@ func (f *File) applyMark(doc Document, e *wal.Entry) error {
 	if err := doc.putFileMark(FileMark{e.Seq, e.Sum, e.File}); err != nil {
 		return err
 	}
-	if base, _ := doc.base(); e.Seq < base+mergeAt {
+	if base, _ := doc.base(); e.Seq < base+uint64(cmp.Or(f.o.MergeAt, mergeAt)) {
 		return nil
 	}
 	if err := f.merge(doc, e.ID, e.Seq); err != nil || f.o.History == 0 {

@@ -1,12 +1,10 @@
 // Package lexical ranks documents by their words, with BM25F (Robertson, Zaragoza and Taylor, 2004): a word in a title,
 // heading, tag or property counts more than a word in the body.
 //
-// # Segments
+// # Terms
 //
-// An Index is a list of segments, which are immutable except for the flags of removed documents. A batch of documents
-// becomes a segment. A segment that is at most twice as long as the next one is merged with it. So there are few
-// segments, and each document is moved a logarithmic number of times. A segment consists of a few arrays of bytes:
-// sorted terms, each with its documents.
+// An Index has the documents of each term as an encoded list, and the sorted terms. A removed document stays in the lists
+// until the removed documents are the majority.
 //
 // # Inexact matches
 //

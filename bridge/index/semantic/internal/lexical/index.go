@@ -2,9 +2,9 @@ package lexical
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -29,19 +29,23 @@ const (
 type Index struct {
 	stem Stemmer
 
-	mu       sync.RWMutex // guards the fields below
-	segments []*segment
-	where    map[string]place // place of each document that is not removed
-	length   uint64           // total length of the bodies of these documents, in terms
-	written  [Languages]int   // number of documents added so far, by language
+	mu      sync.RWMutex      // guards the fields below
+	docs    []doc             // in the order of their arrival, with the removed documents
+	where   map[string]uint32 // index in docs of each document that is not removed
+	lists   map[string]list   // documents of each term
+	terms   []string          // terms of lists, sorted
+	endings []string          // the same terms, sorted by their bytes from the last to the first
+	length  uint64            // total length of the bodies of the documents that are not removed, in terms
+	written [Languages]int    // number of documents added so far, by language
 }
 
-type place struct {
-	segment *segment
-	doc     uint32
+type doc struct {
+	key    string
+	length uint32 // number of terms of the body
+	gone   bool   // the document is removed
 }
 
-func New() *Index { return &Index{where: make(map[string]place)} }
+func New() *Index { return &Index{where: make(map[string]uint32), lists: make(map[string]list)} }
 
 const batch = 256
 
@@ -51,6 +55,7 @@ func (x *Index) Apply(docs []Document, deleted []string) {
 	for _, key := range deleted {
 		x.forget(key)
 	}
+	x.compact()
 	x.mu.Unlock()
 	for part := range slices.Chunk(docs, batch) {
 		x.add(part)
@@ -58,20 +63,45 @@ func (x *Index) Apply(docs []Document, deleted []string) {
 }
 
 func (x *Index) add(docs []Document) {
-	s, written := x.segmentOf(docs)
+	parts := make([]docTerms, len(docs))
+	for i := range docs {
+		parts[i] = x.termsOf(&docs[i]) // takes most of the time, so queries must not wait for it
+	}
 	x.mu.Lock()
-	for l, n := range written {
-		x.written[l] += n
+	defer x.mu.Unlock()
+	var fresh []string
+	for i, f := range parts {
+		x.forget(docs[i].Key)
+		at := uint32(len(x.docs))
+		x.docs = append(x.docs, doc{key: docs[i].Key, length: f.length})
+		x.where[docs[i].Key] = at
+		x.length += uint64(f.length)
+		x.written[f.in]++
+		for term, p := range f.terms {
+			l, known := x.lists[term]
+			if !known {
+				term = strings.Clone(term) // it may share the memory of the whole text
+				fresh = append(fresh, term)
+			}
+			p.doc = at
+			x.lists[term] = l.add(p)
+		}
 	}
-	for i, d := range s.docs {
-		x.forget(d.key)
-		x.where[d.key] = place{s, uint32(i)}
-		x.length += uint64(d.length)
+	x.terms = merged(x.terms, fresh, strings.Compare)
+	x.endings = merged(x.endings, fresh, compareBackwards)
+	x.compact()
+}
+
+// merged adds terms to a sorted list.
+func merged(sorted, fresh []string, compare func(a, b string) int) []string {
+	slices.SortFunc(fresh, compare)
+	all := make([]string, 0, len(sorted)+len(fresh))
+	for _, term := range fresh {
+		n, _ := slices.BinarySearchFunc(sorted, term, compare)
+		all = append(append(all, sorted[:n]...), term)
+		sorted = sorted[n:]
 	}
-	x.segments = append(x.segments, s)
-	segments := slices.Clone(x.segments)
-	x.mu.Unlock()
-	x.compact(segments)
+	return append(all, sorted...)
 }
 
 // forget marks a document as removed. The caller must hold mu.
@@ -80,68 +110,65 @@ func (x *Index) forget(key string) {
 	if !there {
 		return
 	}
-	d := &at.segment.docs[at.doc]
-	d.gone = true
-	at.segment.gone++
-	x.length -= uint64(d.length)
+	x.docs[at].gone = true
+	x.length -= uint64(x.docs[at].length)
 	delete(x.where, key)
 }
 
-// compact merges a segment with the next one if the segment is at most twice as long as the next one. It rewrites
-// segments in which most documents are removed.
-func (x *Index) compact(segments []*segment) {
-	for i := len(segments) - 1; i >= 0; i-- {
-		s := segments[i]
-		switch {
-		case i+1 < len(segments) && s.live() <= 2*segments[i+1].live():
-			s = merged(s, segments[i+1])
-			segments = slices.Delete(slices.Clone(segments), i+1, i+2)
-		case len(s.docs) > 2*s.live():
-			s = merged(s, new(segment))
-		default:
-			continue
-		}
-		segments = slices.Clone(segments)
-		segments[i] = s
-		x.mu.Lock()
-		x.segments = segments
-		for i, d := range s.docs {
-			x.where[d.key] = place{s, uint32(i)}
-		}
-		x.mu.Unlock()
-		i = len(segments) // start again, because the segments before may now be short compared with the new one
+const nowhere = ^uint32(0)
+
+// compact drops the removed documents once they are the majority. The caller must hold mu.
+func (x *Index) compact() {
+	if len(x.docs) <= 2*len(x.where) {
+		return
 	}
+	places := make([]uint32, len(x.docs)) // new places of the documents
+	var docs []doc
+	for i, d := range x.docs {
+		places[i] = nowhere
+		if !d.gone {
+			places[i], x.where[d.key] = uint32(len(docs)), uint32(len(docs))
+			docs = append(docs, d)
+		}
+	}
+	x.docs = docs
+	for term, old := range x.lists {
+		var l list
+		old.each(func(p posting) {
+			if p.doc = places[p.doc]; p.doc != nowhere {
+				l = l.add(p)
+			}
+		})
+		if x.lists[term] = l; l.count == 0 {
+			delete(x.lists, term)
+		}
+	}
+	unused := func(term string) bool { return x.lists[term].count == 0 }
+	x.terms, x.endings = slices.DeleteFunc(x.terms, unused), slices.DeleteFunc(x.endings, unused)
 }
 
-func (s *segment) live() int { return len(s.docs) - s.gone }
+type docTerms struct {
+	in     Language
+	length uint32             // number of terms of the body
+	terms  map[string]posting // without the document's place
+}
 
-// segmentOf returns the segment of docs, and the number of documents in each language.
-func (x *Index) segmentOf(docs []Document) (s *segment, written [Languages]int) {
-	lists := make(map[string][]posting)
-	out := make([]doc, len(docs))
-	for i, d := range docs {
-		in := LanguageOf(d.Body)
-		written[in]++
-		at := func(term string) *posting {
-			list := lists[term]
-			if len(list) == 0 || list[len(list)-1].doc != uint32(i) {
-				list = append(list, posting{doc: uint32(i)})
-				lists[term] = list
-			}
-			return &list[len(list)-1]
-		}
-		length := 0
-		x.stem.Each(d.Body, in, func(term string) {
-			length++
-			p := at(term)
-			p.count = min(p.count+1, maxCount)
+func (x *Index) termsOf(d *Document) docTerms {
+	f := docTerms{in: LanguageOf(d.Body), terms: make(map[string]posting)}
+	x.stem.Each(d.Body, f.in, func(term string) {
+		f.length++
+		p := f.terms[term]
+		p.count = min(p.count+1, maxCount)
+		f.terms[term] = p
+	})
+	for in, text := range map[field]string{inTitle: d.Title, inHeadings: d.Headings, inTags: d.Tags, inProperties: d.Properties} {
+		x.stem.Each(text, f.in, func(term string) {
+			p := f.terms[term]
+			p.in |= in
+			f.terms[term] = p
 		})
-		for f, text := range map[field]string{inTitle: d.Title, inHeadings: d.Headings, inTags: d.Tags, inProperties: d.Properties} {
-			x.stem.Each(text, in, func(term string) { at(term).in |= f })
-		}
-		out[i] = doc{key: d.Key, length: uint32(length)}
 	}
-	return newSegment(out, lists), written
+	return f
 }
 
 type Hit struct {
@@ -159,12 +186,9 @@ func (x *Index) Search(q *Query, keep func(key string) bool, limit int) []Hit {
 	defer x.mu.RUnlock()
 	var hits []Hit
 	average := max(float32(x.length)/float32(max(len(x.where), 1)), 1)
-	for _, s := range x.segments {
-		scores := s.score(q, average)
-		for i, score := range scores {
-			if d := &s.docs[i]; score > 0 && !d.gone && (len(hits) < limit || float64(score) > hits[len(hits)-1].Score) && (keep == nil || keep(d.key)) {
-				hits = insert(hits, Hit{d.key, float64(score), float64(min(score/q.full, 1))}, limit)
-			}
+	for i, score := range x.scores(q, average) {
+		if d := &x.docs[i]; score > 0 && !d.gone && (len(hits) < limit || float64(score) > hits[len(hits)-1].Score) && (keep == nil || keep(d.key)) {
+			hits = insert(hits, Hit{d.key, float64(score), float64(min(score/q.full, 1))}, limit)
 		}
 	}
 	return hits
@@ -180,17 +204,14 @@ func insert(hits []Hit, h Hit, limit int) []Hit {
 	return slices.Insert(hits, min(i, len(hits)), h)
 }
 
-func (s *segment) score(q *Query, average float32) []float32 {
-	scores, best := make([]float32, len(s.docs)), make([]float32, len(s.docs))
+// scores returns the score of each document in docs. The caller must hold mu.
+func (x *Index) scores(q *Query, average float32) []float32 {
+	scores, best := make([]float32, len(x.docs)), make([]float32, len(x.docs))
 	for _, word := range q.words {
 		clear(best)
 		for term, weight := range word.weights {
-			i := s.exact(term)
-			if i < 0 {
-				continue
-			}
-			postings(s.postings(i), func(p posting) {
-				tf := float32(p.count)/(1-b+b*float32(s.docs[p.doc].length)/average) + weights[p.in]
+			x.lists[term].each(func(p posting) {
+				tf := float32(p.count)/(1-b+b*float32(x.docs[p.doc].length)/average) + weights[p.in]
 				best[p.doc] = max(best[p.doc], weight*tf*(k1+1)/(k1+tf))
 			})
 		}
@@ -219,22 +240,48 @@ func (x *Index) idf(documents int) float32 {
 }
 
 // documents returns the number of documents with a term. The caller must hold mu.
-func (x *Index) documents(term string) int {
-	sum := 0
-	for _, s := range x.segments {
-		i := s.exact(term)
-		switch {
-		case i < 0:
-		case s.gone == 0:
-			n, _ := binary.Uvarint(s.postings(i))
-			sum += int(n)
-		default:
-			postings(s.postings(i), func(p posting) {
-				if !s.docs[p.doc].gone {
-					sum++
-				}
-			})
+func (x *Index) documents(term string) (n int) {
+	l := x.lists[term]
+	if len(x.docs) == len(x.where) {
+		return int(l.count)
+	}
+	l.each(func(p posting) {
+		if !x.docs[p.doc].gone {
+			n++
+		}
+	})
+	return n
+}
+
+// beginning calls fn with terms of the documents that begin with prefix, at most limit of them. The caller must hold mu.
+func (x *Index) beginning(prefix string, limit int, fn func(term string)) {
+	i, _ := slices.BinarySearch(x.terms, prefix)
+	x.each(x.terms[i:], limit, func(term string) bool { return strings.HasPrefix(term, prefix) }, fn)
+}
+
+// ending is like beginning, for the terms that end with suffix.
+func (x *Index) ending(suffix string, limit int, fn func(term string)) {
+	i, _ := slices.BinarySearchFunc(x.endings, suffix, compareBackwards)
+	x.each(x.endings[i:], limit, func(term string) bool { return strings.HasSuffix(term, suffix) }, fn)
+}
+
+func (x *Index) each(terms []string, limit int, match func(string) bool, fn func(term string)) {
+	for _, term := range terms {
+		if limit == 0 || !match(term) {
+			return
+		}
+		if x.documents(term) > 0 {
+			fn(term)
+			limit--
 		}
 	}
-	return sum
+}
+
+func compareBackwards(a, b string) int {
+	for i, j := len(a)-1, len(b)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
+		if a[i] != b[j] {
+			return cmp.Compare(a[i], b[j])
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }

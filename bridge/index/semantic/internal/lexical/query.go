@@ -91,16 +91,12 @@ func (x *Index) expand(w *queryWord) {
 		if length < minPart {
 			continue
 		}
-		for _, s := range x.segments {
-			part := func(other string) { add(other, weightPart) }
-			s.beginning(term, maxExpanded, part)
-			s.ending(term, maxExpanded, part)
-			if most <= rareIsAtMost {
-				s.near(term, func(other string) { add(other, weightNear) })
-			}
-		}
+		part := func(other string) { add(other, weightPart) }
+		x.beginning(term, maxExpanded, part)
+		x.ending(term, maxExpanded, part)
 		if most <= rareIsAtMost {
-			x.parts(term, func(part string) { add(part, weightPart) })
+			x.near(term, func(other string) { add(other, weightNear) })
+			x.parts(term, part)
 		}
 	}
 }
@@ -119,7 +115,7 @@ func (x *Index) parts(term string, fn func(string)) {
 
 // near calls fn with the terms that differ from term by one edit: a character added, removed or replaced, or two
 // neighbours swapped. Such terms share their first or their last half with term.
-func (s *segment) near(term string, fn func(string)) {
+func (x *Index) near(term string, fn func(string)) {
 	runes := []rune(term)
 	half := len(runes) / 2
 	take := func(other string) {
@@ -128,8 +124,8 @@ func (s *segment) near(term string, fn func(string)) {
 		}
 	}
 	const enough = 1 << 12
-	s.beginning(string(runes[:half]), enough, take)
-	s.ending(string(runes[len(runes)-half:]), enough, take)
+	x.beginning(string(runes[:half]), enough, take)
+	x.ending(string(runes[len(runes)-half:]), enough, take)
 }
 
 func oneEdit(a, b []rune) bool {
@@ -209,13 +205,7 @@ func (x *Index) similar(word string, limit int) []string {
 	runes := []rune(word)
 	for n := len(runes) - 1; n >= minBegun; n-- {
 		var list []string
-		for _, s := range x.segments {
-			s.beginning(string(runes[:n]), limit, func(term string) {
-				if len(list) < limit && !slices.Contains(list, term) {
-					list = append(list, term)
-				}
-			})
-		}
+		x.beginning(string(runes[:n]), limit, func(term string) { list = append(list, term) })
 		if list != nil {
 			return list
 		}

@@ -1,8 +1,7 @@
-package bridgetest
+package vault_test
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"slices"
@@ -13,8 +12,8 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// SourceSubject is an empty source for RunSource, and a user who changes it.
-type SourceSubject struct {
+// sourceSubject is an empty source for runSource, and a user who changes it.
+type sourceSubject struct {
 	Source suiteSource
 	Person suitePerson
 }
@@ -34,11 +33,11 @@ type suitePerson interface {
 	Content(rel string) string
 }
 
-// RunSource runs the suite that every source must pass. Package bridge depends on the behaviour that the suite tests.
-func RunSource(t *testing.T, open func(t *testing.T) SourceSubject) {
+// runSource runs the suite that every source must pass. Package bridge depends on the behaviour that the suite tests.
+func runSource(t *testing.T, open func(t *testing.T) sourceSubject) {
 	tests := []struct {
 		name string
-		test func(*testing.T, SourceSubject)
+		test func(*testing.T, sourceSubject)
 	}{
 		{"Scan", testScan},
 		{"ReadMissing", testReadMissing},
@@ -79,13 +78,6 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-func wantError(t testing.TB, what string, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("%s: error %v, want %v", what, err, want)
-	}
-}
-
 func read(t testing.TB, s suiteSource, rel string) (string, model.Stamp) {
 	t.Helper()
 	data, stamp, err := s.Read(t.Context(), rel)
@@ -100,7 +92,7 @@ func scan(t testing.TB, s suiteSource) []model.SourceEntry {
 	return entries
 }
 
-func testScan(t *testing.T, sub SourceSubject) {
+func testScan(t *testing.T, sub sourceSubject) {
 	sub.Person.Save("a/b/Note.md", "text")
 	sub.Person.Save("Top.md", "top")
 	sub.Person.Mkdir("empty")
@@ -125,7 +117,7 @@ func testScan(t *testing.T, sub SourceSubject) {
 	}
 }
 
-func testReadMissing(t *testing.T, sub SourceSubject) {
+func testReadMissing(t *testing.T, sub sourceSubject) {
 	sub.Person.Mkdir("dir")
 	scan(t, sub.Source)
 	_, _, err := sub.Source.Read(t.Context(), "No.md")
@@ -134,7 +126,7 @@ func testReadMissing(t *testing.T, sub SourceSubject) {
 	wantError(t, "read of a folder", err, model.ErrIsDir)
 }
 
-func testReadReplace(t *testing.T, sub SourceSubject) {
+func testReadReplace(t *testing.T, sub sourceSubject) {
 	sub.Person.Save("N.md", "one")
 	_, stamp := read(t, sub.Source, "N.md")
 	when := time.Date(2025, 1, 2, 3, 4, 5, 678901234, time.UTC)
@@ -151,7 +143,7 @@ func testReadReplace(t *testing.T, sub SourceSubject) {
 	}
 }
 
-func testReplaceConflict(t *testing.T, sub SourceSubject) {
+func testReplaceConflict(t *testing.T, sub sourceSubject) {
 	sub.Person.Save("N.md", "one")
 	_, stamp := read(t, sub.Source, "N.md")
 	sub.Person.Save("N.md", "hers")
@@ -168,7 +160,7 @@ func testReplaceConflict(t *testing.T, sub SourceSubject) {
 	wantError(t, "replace with the zero stamp", err, model.ErrConflict)
 }
 
-func testReplaceKeepsBytes(t *testing.T, sub SourceSubject) {
+func testReplaceKeepsBytes(t *testing.T, sub sourceSubject) {
 	sub.Person.Save("N.md", "")
 	for _, text := range []string{"\ufeffBOM\r\nCRLF\r\n", "no final newline", "\xff\xfe not UTF-8 \x00", ""} {
 		_, stamp := read(t, sub.Source, "N.md")
@@ -179,7 +171,7 @@ func testReplaceKeepsBytes(t *testing.T, sub SourceSubject) {
 	}
 }
 
-func testCreate(t *testing.T, sub SourceSubject) {
+func testCreate(t *testing.T, sub sourceSubject) {
 	when := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	stamp := must(sub.Source.Create(t.Context(), "x/y/New.md", model.NewFile{Data: []byte("new"), Mode: 0o640, ModTime: when}))(t)
 	text, got := read(t, sub.Source, "x/y/New.md")
@@ -200,7 +192,7 @@ func testCreate(t *testing.T, sub SourceSubject) {
 	}
 }
 
-func testMkdir(t *testing.T, sub SourceSubject) {
+func testMkdir(t *testing.T, sub sourceSubject) {
 	noError(t, sub.Source.Mkdir(t.Context(), "dir"))
 	wantError(t, "mkdir again", sub.Source.Mkdir(t.Context(), "dir"), fs.ErrExist)
 	wantError(t, "mkdir without a parent", sub.Source.Mkdir(t.Context(), "no/dir"), fs.ErrNotExist)
@@ -209,7 +201,7 @@ func testMkdir(t *testing.T, sub SourceSubject) {
 	}
 }
 
-func testSourceRename(t *testing.T, sub SourceSubject) {
+func testSourceRename(t *testing.T, sub sourceSubject) {
 	for rel, text := range map[string]string{"a/One.md": "1", "Two.md": "2", "b/Three.md": "3"} {
 		sub.Person.Save(rel, text)
 	}
@@ -234,7 +226,7 @@ func testSourceRename(t *testing.T, sub SourceSubject) {
 	must(s.Replace(ctx, "a/c/Three.md", model.Replacement{IfMatch: stamp, Data: []byte("drei"), ModTime: time.Now()}))(t)
 }
 
-func testRemove(t *testing.T, sub SourceSubject) {
+func testRemove(t *testing.T, sub sourceSubject) {
 	sub.Person.Save("dir/N.md", "text")
 	scan(t, sub.Source)
 	ctx := t.Context()
@@ -246,7 +238,7 @@ func testRemove(t *testing.T, sub SourceSubject) {
 	noError(t, sub.Source.Remove(ctx, "dir"))
 }
 
-func testOpenFile(t *testing.T, sub SourceSubject) {
+func testOpenFile(t *testing.T, sub sourceSubject) {
 	f := must(sub.Source.OpenFile("pic.png", os.O_RDWR|os.O_CREATE, 0o600))(t)
 	must(f.WriteAt([]byte("0123456789"), 0))(t)
 	must(f.WriteAt([]byte("xx"), 4))(t)
@@ -269,8 +261,8 @@ func testOpenFile(t *testing.T, sub SourceSubject) {
 	wantError(t, "exclusive create of what is there", err, fs.ErrExist)
 }
 
-// Follow scans the source, runs it until the end of the test, and returns the events.
-func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
+// follow scans the source, runs it until the end of the test, and returns the events.
+func follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	t.Helper()
 	noError(t, s.Scan(t.Context(), func(model.SourceEntry) {}))
 	events := make(chan model.SourceEvent, 100000)
@@ -286,8 +278,8 @@ func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	return events
 }
 
-// Await returns the events up to the first event that want accepts. It fails the test if there is no such event.
-func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func(model.SourceEvent) bool) []model.SourceEvent {
+// await returns the events up to the first event that want accepts. It fails the test if there is no such event.
+func await(t testing.TB, events <-chan model.SourceEvent, what string, want func(model.SourceEvent) bool) []model.SourceEvent {
 	t.Helper()
 	limit := time.After(need.Scaled(20 * time.Second))
 	var seen []model.SourceEvent
@@ -304,49 +296,49 @@ func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func
 	}
 }
 
-// Is returns a function that accepts an event by its kind and path.
-func Is(kind model.EventKind, rel string) func(model.SourceEvent) bool {
+// is returns a function that accepts an event by its kind and path.
+func is(kind model.EventKind, rel string) func(model.SourceEvent) bool {
 	return func(ev model.SourceEvent) bool { return ev.Kind == kind && ev.Rel == rel }
 }
 
-func testRunReports(t *testing.T, sub SourceSubject) {
+func testRunReports(t *testing.T, sub sourceSubject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("dir/M.md", "m")
-	events := Follow(t, sub.Source)
+	events := follow(t, sub.Source)
 
 	sub.Person.Save("N.md", "one and two")
-	seen := Await(t, events, "a save", Is(model.EventChanged, "N.md"))
+	seen := await(t, events, "a save", is(model.EventChanged, "N.md"))
 	_, stamp := read(t, sub.Source, "N.md")
 	if got := seen[len(seen)-1].Entry.Stamp; got != stamp {
 		t.Errorf("event has stamp %+v, read has %+v", got, stamp)
 	}
 	sub.Person.Save("sub/New.md", "new")
-	seen = Await(t, events, "a new note", Is(model.EventCreated, "sub/New.md"))
-	if !slices.ContainsFunc(seen, Is(model.EventCreated, "sub")) {
+	seen = await(t, events, "a new note", is(model.EventCreated, "sub/New.md"))
+	if !slices.ContainsFunc(seen, is(model.EventCreated, "sub")) {
 		t.Error("the new folder is not reported before the note in it")
 	}
 	sub.Person.Rename("N.md", "sub/Renamed.md")
-	seen = Await(t, events, "a rename", Is(model.EventRenamed, "sub/Renamed.md"))
+	seen = await(t, events, "a rename", is(model.EventRenamed, "sub/Renamed.md"))
 	if got := seen[len(seen)-1].OldRel; got != "N.md" {
 		t.Errorf("renamed from %q, want %q", got, "N.md")
 	}
 	sub.Person.Rename("dir", "folder")
-	Await(t, events, "a folder's rename", Is(model.EventRenamed, "folder"))
+	await(t, events, "a folder's rename", is(model.EventRenamed, "folder"))
 	sub.Person.Save("folder/M.md", "mm")
-	Await(t, events, "a save in it", Is(model.EventChanged, "folder/M.md"))
+	await(t, events, "a save in it", is(model.EventChanged, "folder/M.md"))
 	sub.Person.Remove("folder")
-	seen = Await(t, events, "a removal", Is(model.EventRemoved, "folder"))
-	if !slices.ContainsFunc(seen, Is(model.EventRemoved, "folder/M.md")) {
+	seen = await(t, events, "a removal", is(model.EventRemoved, "folder"))
+	if !slices.ContainsFunc(seen, is(model.EventRemoved, "folder/M.md")) {
 		t.Error("the note is not reported removed before its folder")
 	}
 }
 
 // testRunKeepsQuiet changes the source through its methods, and then as a user. The first event must report the user's
 // change.
-func testRunKeepsQuiet(t *testing.T, sub SourceSubject) {
+func testRunKeepsQuiet(t *testing.T, sub sourceSubject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("mark.md", "1")
-	events := Follow(t, sub.Source)
+	events := follow(t, sub.Source)
 	ctx, s := t.Context(), sub.Source
 	_, stamp := read(t, s, "N.md")
 	for range 5 {
@@ -359,13 +351,13 @@ func testRunKeepsQuiet(t *testing.T, sub SourceSubject) {
 	noError(t, s.Remove(ctx, "d/e"))
 	noError(t, s.Remove(ctx, "g/New.md"))
 	sub.Person.Save("mark.md", "22")
-	seen := Await(t, events, "the person's save", Is(model.EventChanged, "mark.md"))
+	seen := await(t, events, "the person's save", is(model.EventChanged, "mark.md"))
 	if len(seen) != 1 {
 		t.Errorf("own changes are reported: %+v", seen[:len(seen)-1])
 	}
 }
 
-func testRunEnds(t *testing.T, sub SourceSubject) {
+func testRunEnds(t *testing.T, sub sourceSubject) {
 	scan(t, sub.Source)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
