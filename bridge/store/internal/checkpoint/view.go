@@ -35,9 +35,9 @@ func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 
 func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
 
-func (v View) Located() (list []model.StoredDoc, err error) {
+func (v View) Located(fn func(model.StoredDoc)) error {
 	saved := make(map[model.DocID]model.Stamp)
-	err = bucket(v.tx, unsettledBucket).ForEach(func(id, _ []byte) error {
+	err := bucket(v.tx, unsettledBucket).ForEach(func(id, _ []byte) error {
 		doc := v.Document(model.DocID(id))
 		last := doc.Last()
 		rec, err := readRecord(last, doc.b.Get(numbered(recordKey, last)))
@@ -47,15 +47,14 @@ func (v View) Located() (list []model.StoredDoc, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = bucket(v.tx, pathsBucket).ForEach(func(p, key []byte) error {
+	return bucket(v.tx, pathsBucket).ForEach(func(p, key []byte) error {
 		id := model.DocID(key)
 		mark := fileMark(v.tx, id)
-		list = append(list, model.StoredDoc{ID: id, Path: model.Path(p), File: mark.File, Sum: mark.Sum, Saved: saved[id]})
+		fn(model.StoredDoc{ID: id, Path: model.Path(p), File: mark.File, Sum: mark.Sum, Saved: saved[id]})
 		return nil
 	})
-	return list, err
 }
 
 func (v View) Document(id model.DocID) Document { return document(v.tx, id) }
