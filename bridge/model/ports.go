@@ -313,8 +313,9 @@ type Store interface {
 	// DocsOf returns candidates for the document of a file. First it lists the documents whose last known file has the
 	// stamp, then the documents whose file had a text with the given sum. It is called rarely. It sets only ID and Path.
 	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
-	// Located returns all documents that have a path, including those of removed notes (Path.Ended).
-	Located() ([]StoredDoc, error)
+	// Located calls fn with each document that has a path, including those of removed notes (Path.Ended). fn must not
+	// call the store.
+	Located(fn func(StoredDoc)) error
 	// Load returns everything stored for id, oldest first. It returns an empty History for an unknown id.
 	Load(id DocID) (History, error)
 	// Append stores recs, all or none, for the document id at p, and returns the number of the last record. The records

@@ -3,6 +3,8 @@ package namespace
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -17,16 +19,19 @@ func (f *Root) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var docs []model.StoredDoc
+	var docs []model.StoredDoc // whose files are known
+	found := make(fileFinder)
 	if _, live := f.Source.(model.Documents); !live {
-		if docs, err = f.Store.Located(); err != nil {
+		err = f.Store.Located(func(d model.StoredDoc) {
+			if d.File.Inode != 0 || d.Saved.Inode != 0 {
+				found.add(d.File)
+				found.add(d.Saved)
+				docs = append(docs, d)
+			}
+		})
+		if err != nil {
 			return err
 		}
-	}
-	found := make(fileFinder)
-	for _, d := range docs {
-		found.add(d.File)
-		found.add(d.Saved)
 	}
 	for i := range recs {
 		found.add(recs[i].Stamp)
@@ -91,9 +96,13 @@ func (f *Root) followFiles(docs []model.StoredDoc, found fileFinder) error {
 	if len(moves) == 0 {
 		return nil
 	}
-	for _, d := range docs {
-		if to[d.Path] && !leaves[d.ID] {
-			moves = slices.Insert(moves, 0, model.StoredDoc{ID: d.ID, Path: d.Path.Ended()})
+	for p := range to {
+		id, err := f.Store.DocID(p)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err == nil && !leaves[id] {
+			moves = slices.Insert(moves, 0, model.StoredDoc{ID: id, Path: p.Ended()})
 		}
 	}
 	return f.Store.Relocate(moves)

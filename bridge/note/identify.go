@@ -191,17 +191,16 @@ func (n *Locked) lostDocuments() (lost []model.StoredDoc, err error) {
 	if lost, found := n.set.lost[n.store]; found || !ok {
 		return lost, nil
 	}
-	all, err := n.store.Located()
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range all {
+	err = n.store.Located(func(d model.StoredDoc) {
 		if _, ended := d.Path.EndedAt(); ended {
-			continue
+			return
 		}
 		if _, err := s.Stat(string(d.Path)); errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, d)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	n.set.lost[n.store] = lost
 	return lost, nil

@@ -70,15 +70,14 @@ func (s *Store) indexFiles() error {
 	if x != nil {
 		return nil
 	}
-	docs, err := s.Located()
-	if err != nil {
-		return err
-	}
 	x = &fileIndex{make(map[model.Stamp]model.DocID), make(map[model.ContentSum][]model.DocID)}
-	for _, d := range docs {
+	err := s.Located(func(d model.StoredDoc) {
 		x.put(d.ID, d.File)
 		x.put(d.ID, d.Saved)
 		x.holds(d.ID, d.Sum)
+	})
+	if err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -39,8 +39,9 @@ func (s *Store) DocIDs() ([]model.DocID, error) {
 	return fromAll(s, "list documents", checkpoint.View.Documents)
 }
 
-func (s *Store) Located() ([]model.StoredDoc, error) {
-	return fromAll(s, "list paths", checkpoint.View.Located)
+func (s *Store) Located(fn func(model.StoredDoc)) error {
+	_, err := fromAll(s, "list paths", func(v checkpoint.View) (struct{}, error) { return struct{}{}, v.Located(fn) })
+	return err
 }
 
 func (s *Store) Unsettled() ([]model.Path, error) {

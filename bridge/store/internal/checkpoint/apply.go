@@ -56,10 +56,10 @@ func applyChange(tx *bolt.Tx, e *wal.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := place(tx, e.ID, Document{b}.Path(), e.Path, e.Records[0].Time); err != nil {
+	doc := Document{e.ID, b}
+	if err := place(tx, e.ID, doc.Path(), e.Path, e.Records[0].Time); err != nil {
 		return err
 	}
-	doc := Document{b}
 	for _, rec := range e.Records {
 		if err := doc.putRecord(recordKey, rec); err != nil {
 			return err
@@ -174,5 +174,6 @@ func forget(tx *bolt.Tx, id model.DocID, doc Document) error {
 		clearPath(tx, id, doc.Path()),
 		bucket(tx, unsentBucket).Delete([]byte(id)),
 		bucket(tx, unsettledBucket).Delete([]byte(id)),
+		bucket(tx, filesBucket).Delete([]byte(id)),
 		bucket(tx, docsBucket).DeleteBucket([]byte(id)))
 }

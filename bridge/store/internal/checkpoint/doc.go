@@ -10,15 +10,15 @@
 //	meta/applied       SEQ: LSN of the last applied frame
 //	paths/PATH         DocID of the document at the path
 //	docs/ID/p          its path; missing once another document has taken over the path
-//	docs/ID/s          SEQ of the last record whose text the file is known to have, SHA-256 of that text, and
-//	                   device, inode and time of birth of the file, in 8 bytes each
 //	docs/ID/u          SEQ, and the updates up to it merged into one
 //	docs/ID/r SEQ      a record; after a merge it has the snapshot of its update instead of the update,
 //	                   until it expires
 //	docs/ID/h SEQ      like docs/ID/r, for merged records that only the history needs; often one per minute
 //	docs/ID/b          the oldest state that the history still has: its SEQ, time and snapshot
 //	docs/ID/m          the document's changes of path
-//	unsettled/ID       empty; the document has a record after the SEQ in docs/ID/s
+//	files/ID           SEQ of the last record whose text the document's file is known to have, SHA-256 of that
+//	                   text, and device, inode and time of birth of the file, in 8 bytes each
+//	unsettled/ID       empty; the document has a record after the SEQ in files/ID
 //	unsent/ID          SEQ of the last record that a server has not acknowledged
 //	journal/N          the Nth journalled record: its document's ID and its number, or the record itself if it
 //	                   has no document

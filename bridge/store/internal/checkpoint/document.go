@@ -13,16 +13,18 @@ import (
 )
 
 // Document is the bucket of a document. b is nil if there is no such document.
-type Document struct{ b *bolt.Bucket }
+type Document struct {
+	id model.DocID
+	b  *bolt.Bucket
+}
 
 func document(tx *bolt.Tx, id model.DocID) Document {
-	return Document{bucket(tx, docsBucket).Bucket([]byte(id))}
+	return Document{id, bucket(tx, docsBucket).Bucket([]byte(id))}
 }
 
 // These are the keys in the bucket of a document. The keys of records and revisions end in their numbers.
 const (
 	pathKey     = 'p'
-	markKey     = 's'
 	baseKey     = 'u'
 	recordKey   = 'r'
 	revisionKey = 'h'
@@ -108,8 +110,16 @@ type FileMark struct {
 }
 
 // FileMark returns the zero FileMark if the state of the source's file is unknown.
-func (d Document) FileMark() (m FileMark) {
-	if v := d.get(markKey); len(v) == 4*8+len(m.Sum) {
+func (d Document) FileMark() FileMark {
+	if d.b == nil {
+		return FileMark{}
+	}
+	return fileMark(d.b.Tx(), d.id)
+}
+
+// fileMark does not read the document's own bucket.
+func fileMark(tx *bolt.Tx, id model.DocID) (m FileMark) {
+	if v := bucket(tx, filesBucket).Get([]byte(id)); len(v) == 4*8+len(m.Sum) {
 		m.Seq = seqOf(v[:8])
 		file := v[8+copy(m.Sum[:], v[8:]):]
 		m.File = model.Stamp{Device: seqOf(file[:8]), Inode: seqOf(file[8:16]), Birth: int64(seqOf(file[16:]))}
@@ -119,7 +129,7 @@ func (d Document) FileMark() (m FileMark) {
 
 func (d Document) putFileMark(m FileMark) error {
 	v := append(seqKey(m.Seq), m.Sum[:]...)
-	return d.b.Put([]byte{markKey}, slices.Concat(v, seqKey(m.File.Device), seqKey(m.File.Inode), seqKey(uint64(m.File.Birth))))
+	return bucket(d.b.Tx(), filesBucket).Put([]byte(d.id), slices.Concat(v, seqKey(m.File.Device), seqKey(m.File.Inode), seqKey(uint64(m.File.Birth))))
 }
 
 // base returns the merged updates and the number of the last merged record; seq is 0 if no updates were merged. The

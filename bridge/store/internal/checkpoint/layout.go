@@ -13,12 +13,13 @@ import (
 
 // version is the layout that this package reads and writes. Every change of the layout, or of the log's frames, must
 // increase it.
-const version = "10"
+const version = "11"
 
 const ( // see the layout in doc.go
 	metaBucket      = "meta"
 	pathsBucket     = "paths"
 	docsBucket      = "docs"
+	filesBucket     = "files"
 	unsettledBucket = "unsettled"
 	unsentBucket    = "unsent"
 	journalBucket   = "journal"
@@ -32,7 +33,7 @@ const (
 )
 
 func layOut(tx *bolt.Tx) error {
-	for _, name := range []string{metaBucket, pathsBucket, docsBucket, unsettledBucket, unsentBucket, journalBucket, sessionsBucket, proposalBucket} {
+	for _, name := range []string{metaBucket, pathsBucket, docsBucket, filesBucket, unsettledBucket, unsentBucket, journalBucket, sessionsBucket, proposalBucket} {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return err
 		}

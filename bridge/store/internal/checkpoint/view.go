@@ -35,24 +35,26 @@ func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 
 func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
 
-func (v View) Located() (list []model.StoredDoc, err error) {
-	err = bucket(v.tx, pathsBucket).ForEach(func(p, id []byte) error {
+func (v View) Located(fn func(model.StoredDoc)) error {
+	saved := make(map[model.DocID]model.Stamp)
+	err := bucket(v.tx, unsettledBucket).ForEach(func(id, _ []byte) error {
 		doc := v.Document(model.DocID(id))
-		mark := doc.FileMark()
-		d := model.StoredDoc{ID: model.DocID(id), Path: model.Path(p), File: mark.File, Sum: mark.Sum}
-		if last := doc.Last(); last > mark.Seq {
-			rec, err := readRecord(last, doc.b.Get(numbered(recordKey, last)))
-			if err != nil {
-				return err
-			}
-			if rec.Save != nil {
-				d.Saved = rec.Save.Post
-			}
+		last := doc.Last()
+		rec, err := readRecord(last, doc.b.Get(numbered(recordKey, last)))
+		if rec.Save != nil {
+			saved[doc.id] = rec.Save.Post
 		}
-		list = append(list, d)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return bucket(v.tx, pathsBucket).ForEach(func(p, key []byte) error {
+		id := model.DocID(key)
+		mark := fileMark(v.tx, id)
+		fn(model.StoredDoc{ID: id, Path: model.Path(p), File: mark.File, Sum: mark.Sum, Saved: saved[id]})
 		return nil
 	})
-	return list, err
 }
 
 func (v View) Document(id model.DocID) Document { return document(v.tx, id) }
