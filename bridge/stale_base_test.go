@@ -41,7 +41,7 @@ func (s *staleNote) open() *model.Version {
 
 func (s *staleNote) write(author string, base *model.Version, text string) {
 	s.t.Helper()
-	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Bases: []*model.Version{base}, Text: text, By: model.Author{Name: author}})
+	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Base: base, Text: text, By: model.Author{Name: author}})
 	if err != nil {
 		s.t.Fatalf("%s writes %q: %v", author, text, err)
 	}

@@ -112,11 +112,13 @@ func (k *sharedKernel) settle(share func() bool) {
 
 // sharedProcess is a process that makes system calls. Others run when it pauses, which it does before each request.
 type sharedProcess struct {
-	k     *sharedKernel
-	ctx   context.Context
-	name  string
-	agent string
-	pause func()
+	k   *sharedKernel
+	ctx context.Context
+	// sibling is the context of another process of the agent, which reads nothing.
+	sibling context.Context
+	name    string
+	agent   string
+	pause   func()
 	// mayWait is set during a call that may wait for another session.
 	mayWait *atomic.Bool
 	failed  func(format string, args ...any)
@@ -296,11 +298,13 @@ type sharedNote struct {
 	log     []string
 }
 
-var sharedWord = regexp.MustCompile(`[a-z]\d+[a-z]`)
+var sharedWord = regexp.MustCompile(`[a-z]\d+alike[a-z]`)
 
+// word returns a new word. Words have letters in common, so that a word that another program appends looks like a changed
+// word.
 func (n *sharedNote) word(author string) string {
 	n.words++
-	word := fmt.Sprintf("%c%d%c", 'a'+n.r.IntN(26), n.words, 'a'+n.r.IntN(26))
+	word := fmt.Sprintf("%c%dalike%c", 'a'+n.r.IntN(26), n.words, 'a'+n.r.IntN(26))
 	n.by[word] = author
 	return word
 }
@@ -415,6 +419,24 @@ var sharedPrograms = map[string]func(n *sharedNote, p *sharedProcess){
 		fd.write(text[half:])
 		fd.close()
 	},
+	// One process of a shell reads the note, and another one writes it: s=$(cat Note.md); printf ... "$s" > Note.md
+	"shell": func(n *sharedNote, p *sharedProcess) {
+		text := n.edit(p, p.readNote())
+		p.ctx = p.sibling
+		fd := p.open(sharedName, syscall.O_WRONLY|syscall.O_TRUNC|syscall.O_CREAT)
+		fd.write(text)
+		fd.close()
+	},
+	"shell, by rename": func(n *sharedNote, p *sharedProcess) {
+		text := n.edit(p, p.readNote())
+		p.ctx = p.sibling
+		tmp := "tmp" + n.word("")
+		delete(n.by, tmp[3:])
+		out := p.open(tmp, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL)
+		out.write(text)
+		out.close()
+		p.rename(tmp, sharedName)
+	},
 	"overwrite": func(n *sharedNote, p *sharedProcess) {
 		fd := p.open(sharedName, syscall.O_RDWR)
 		text := n.edit(p, fd.read())
@@ -527,6 +549,7 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 			for i, job := range jobs {
 				p := &sharedProcess{k: k, mayWait: &s.mayWait, agent: agent, name: fmt.Sprintf("%s %d %s", agent, i, job)}
 				p.ctx = fuse.NewContext(context.Background(), &fuse.Caller{Pid: agents[agent][i]})
+				p.sibling = fuse.NewContext(context.Background(), &fuse.Caller{Pid: agents[agent][3]})
 				p.pause = func() {
 					s.paused <- struct{}{}
 					<-s.resume

@@ -65,12 +65,16 @@ func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Sugg
 func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
 	l := n.Lock()
 	defer l.Unlock()
-	t, err := l.currentTable()
+	return l.outcomes(since, marks)
+}
+
+func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
+	t, err := n.currentTable()
 	if err != nil {
 		return nil, err
 	}
-	if since.Runs() == nil && l.id != "" {
-		since.SetRuns(l.runsOf(since))
+	if since.Runs() == nil && n.id != "" {
+		since.SetRuns(n.runsOf(since))
 	}
 	x := t.LayOut(since.Canonical(), since.Known(), t.UnitsOf(since.Runs()).AfterEdits(since.Raw(), since.CanonicalEdits()))
 	out := make([]*Outcome, len(marks))
@@ -78,6 +82,34 @@ func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*O
 		out[i] = x.OutcomeOf(marks[i])
 	}
 	return out, nil
+}
+
+// withoutRejected returns an earlier version without the suggestions that a user has rejected since.
+func (n *Locked) withoutRejected(since *model.Version) (*model.Version, error) {
+	marks := since.Suggestions()
+	if len(marks) == 0 || n.set.o.View != diffwrap.AcceptedView {
+		return since, nil
+	}
+	outcomes, err := n.outcomes(since, marks)
+	if err != nil {
+		return nil, err
+	}
+	raw, known := since.Canonical(), since.Known()
+	var edits []diffwrap.Edit
+	for i, out := range outcomes {
+		if out == nil || out.Verdict != model.Rejected || out.Withdrawn {
+			continue
+		}
+		for _, at := range marks[i].Stretches() {
+			edits = append(edits, diffwrap.Edit{Off: at.Start, Len: at.End - at.Start, New: known.Before(at.End).From(at.Start).Original(at.Of(raw))})
+		}
+	}
+	if len(edits) == 0 {
+		return since, nil
+	}
+	v := model.NewVersion(diffwrap.Apply(raw, edits), diffwrap.AcceptedView, since.ModTime())
+	v.Attribute(known.AfterEdits(raw, edits), nil, known.AfterEdits(raw, edits))
+	return v, nil
 }
 
 // PlanUndo plans the undo of the items of d in a journal entry. It records the outcome in d.

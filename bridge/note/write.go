@@ -9,16 +9,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Write is the new text of a note's view, with its origin.
 type Write struct {
-	// Bases are the versions that the writer has read since it opened the note, oldest first. If empty, the base is
-	// the current version.
-	Bases   []*model.Version
+	// Base is the version that the writer has read. If it is nil, the base is the current version.
+	Base *model.Version
+	// Unread is set if the writer may not have read Base. If its text has a suggestion of Base that a user has rejected
+	// since, the write makes that suggestion again. Other writers keep the rejection.
+	Unread  bool
 	Text    string
 	By      model.Author
 	Origin  any       // copied to Event.Origin
@@ -56,8 +57,15 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
 	c.Plan = func(l *Locked, current *model.Version) (planner.Plan, error) {
-		if len(wr.Bases) > 0 {
-			merged = l.mergeInto(textmerge.Nearest(wr.Bases, (*model.Version).Text, wr.Text), current, wr.Text)
+		base := wr.Base
+		if wr.Unread && base != nil && base != current {
+			var err error
+			if base, err = l.withoutRejected(base); err != nil {
+				return planner.Plan{}, err
+			}
+		}
+		if base != nil {
+			merged = l.mergeInto(base, current, wr.Text)
 		}
 		return l.Plan(current, merged, wr.By)
 	}

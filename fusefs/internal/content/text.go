@@ -5,11 +5,9 @@
 package content
 
 import (
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
@@ -31,23 +29,41 @@ func ImageOf(v *model.Version) Image { return Image{Text: v.Text(), ModTime: v.M
 // Exact reports whether the text is the text of Version.
 func (im Image) Exact() bool { return im.Version != nil && im.Text == im.Version.Text() }
 
-// Write returns the bridge.Write of a program that was shown these images and wrote text. If all images are exact, the
-// workspace chooses among their versions. Otherwise Write chooses the nearest image, and merges the difference between
-// that image and its version into text.
-func Write(shown []Image, text string) bridge.Write {
-	w := bridge.Write{Text: text}
-	if !slices.ContainsFunc(shown, func(im Image) bool { return !im.Exact() }) {
-		for _, im := range shown {
-			w.Bases = append(w.Bases, im.Version)
+// Rebase returns the base and the text to write for a program that was shown the image and wrote text. It merges the
+// difference between the image and its version into text.
+func (im Image) Rebase(text string) (base *model.Version, rebased string) {
+	switch {
+	case im.Version == nil:
+		return nil, text
+	case !im.Exact():
+		text = textmerge.Merge(textmerge.RawSide(im.Text, nil), textmerge.RawSide(im.Version.Text(), nil), text)
+	}
+	return im.Version, text
+}
+
+// HasChangesTo reports whether text has the lines that next has more often than im, and lacks the lines that next has
+// less often.
+func (im Image) HasChangesTo(next Image, text string) bool {
+	before, after, have := countLines(im.Text), countLines(next.Text), countLines(text)
+	for line, n := range after {
+		if n > before[line] && have[line] < n {
+			return false
 		}
-		return w
 	}
-	im := textmerge.Nearest(shown, func(im Image) string { return im.Text }, text)
-	w.Bases = []*model.Version{im.Version}
-	if !im.Exact() {
-		w.Text = textmerge.Merge(textmerge.RawSide(im.Text, nil), textmerge.RawSide(im.Version.Text(), nil), text)
+	for line, n := range before {
+		if n > after[line] && have[line] > after[line] {
+			return false
+		}
 	}
-	return w
+	return true
+}
+
+func countLines(text string) map[string]int {
+	lines := make(map[string]int)
+	for line := range strings.SplitSeq(text, "\n") {
+		lines[line]++
+	}
+	return lines
 }
 
 type State uint8
@@ -211,7 +227,7 @@ func (t *Text) Committed() Text {
 // Edit returns the buffer. It creates one from the shown text if needed.
 func (t *Text) Edit() *Buffer {
 	if t.state != Buffered {
-		t.buffer = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, Base: t.Base(), NeverCommitted: true}
+		t.buffer = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, Base: t.Base()}
 		t.state = Buffered
 	}
 	return t.buffer
@@ -232,7 +248,10 @@ func (t *Text) FailWrite() {
 func (t *Text) BecomeScratch() {
 	b := t.buffer
 	if b == nil {
-		b = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime}
+		b = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, Base: t.Base()}
+		if t.state == WriteFailed {
+			b.Gen++ // Data is not the text of Base
+		}
 	}
 	*t = Text{state: Buffered, buffer: b, notBefore: t.notBefore}
 }
