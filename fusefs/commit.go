@@ -112,19 +112,22 @@ type change struct {
 // If whole is set, no part of the content is from that image, so prog has computed it from a text that it was shown.
 //
 // If prog has read the note itself, that is the text that prog read. Otherwise prog may have the content from a file or a
-// variable that other processes of its session have filled, or may repeat an earlier text. Its base is then the text
-// that its session was shown last, unless the content has all later changes: then prog has seen these in another way.
+// variable that other processes of its session have filled, or may repeat an earlier text. Its base is then the earliest
+// possible text, or a later one if the content has all changes up to that text.
 func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, whole bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
-	base, unread := from, false
-	if whole && doc != 0 {
-		shown, own, ok := f.t.shown.last(doc, prog)
-		if ok && (own || from.Version == nil || !shown.HasChangesTo(from, c.text)) {
-			base, unread = shown, !own
+	base := from
+	shown, read := f.t.shown.images(doc, prog)
+	if whole && len(shown) > 0 {
+		base = shown[0]
+		for _, later := range append(shown[1:], from) {
+			if !read && base.HasChangesTo(later, c.text) {
+				base = later
+			}
 		}
 	}
-	c.write = bridge.Write{Unread: unread, By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File}
+	c.write = bridge.Write{Unread: whole && !read, By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File}
 	c.write.Base, c.write.Text = base.Rebase(c.text)
 	return c
 }

@@ -3,7 +3,6 @@
 package fusefs
 
 import (
-	"cmp"
 	"container/list"
 	"slices"
 	"sync"
@@ -13,9 +12,9 @@ import (
 )
 
 // shownLog records the state of a note that each process was shown last. A program reads a note, closes it, and writes
-// its result minutes later: its change is the difference from the text that it had read. The written text does not
-// show which state the program had read: a program that deletes a line writes an earlier text, and two lines that two
-// programs append can be alike.
+// its result minutes later: its change is the difference from the text that it had read. The written text alone does
+// not show which state the program had read, because a program that deletes a line that it has just read writes an
+// earlier text.
 //
 // The log is bounded. It first forgets the process that has not used a note for the longest time. That process then
 // counts as if it had never used the note.
@@ -71,10 +70,11 @@ func (l *shownLog) add(doc uint64, prog program.Program, im content.Image, read 
 	}
 }
 
-// last returns the image from which prog computes a whole text of doc. If prog has read doc itself, own is set, and the
-// image is the one that prog read or wrote last. Otherwise it is the last image that prog's session was shown or has
-// written or, if there is none, that any process was shown.
-func (l *shownLog) last(doc uint64, prog program.Program) (im content.Image, own, ok bool) {
+// images returns the images of doc that prog was shown. If prog has read doc itself, own is set, and images returns
+// only the image that prog read or wrote last. Otherwise images returns the image that prog wrote, and the last image
+// that prog's session was shown since then. If there are neither, images returns the last image that any process was
+// shown.
+func (l *shownLog) images(doc uint64, prog program.Program) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var session, anyone *shownEntry
@@ -82,15 +82,20 @@ func (l *shownLog) last(doc uint64, prog program.Program) (im content.Image, own
 		e := elem.Value.(*shownEntry)
 		switch {
 		case e.by.Identity == prog.Identity && e.read:
-			return e.image, true, true
-		case e.by.Identity == prog.Identity, e.by.Run == prog.Run:
+			return []content.Image{e.image}, true
+		case e.by.Identity == prog.Identity:
+			images, session = []content.Image{e.image}, nil
+		case e.by.Run == prog.Run:
 			session = e
 		default:
 			anyone = e
 		}
 	}
-	if e := cmp.Or(session, anyone); e != nil {
-		return e.image, false, true
+	if session == nil && images == nil {
+		session = anyone
 	}
-	return content.Image{}, false, false
+	if session != nil {
+		images = append(images, session.image)
+	}
+	return images, false
 }

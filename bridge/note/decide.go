@@ -85,16 +85,9 @@ func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]
 }
 
 // withoutRejected returns an earlier version without the suggestions that a user has rejected since.
-func (n *Locked) withoutRejected(since *model.Version) (*model.Version, error) {
-	marks := since.Suggestions()
-	if len(marks) == 0 || n.set.o.View != diffwrap.AcceptedView {
-		return since, nil
-	}
+func (n *Locked) withoutRejected(since *model.Version) *model.Version {
+	raw, known, marks := since.Canonical(), since.Known(), since.Suggestions()
 	outcomes, err := n.outcomes(since, marks)
-	if err != nil {
-		return nil, err
-	}
-	raw, known := since.Canonical(), since.Known()
 	var edits []diffwrap.Edit
 	for i, out := range outcomes {
 		if out == nil || out.Verdict != model.Rejected || out.Withdrawn {
@@ -104,12 +97,13 @@ func (n *Locked) withoutRejected(since *model.Version) (*model.Version, error) {
 			edits = append(edits, diffwrap.Edit{Off: at.Start, Len: at.End - at.Start, New: known.Before(at.End).From(at.Start).Original(at.Of(raw))})
 		}
 	}
-	if len(edits) == 0 {
-		return since, nil
+	if err != nil || len(edits) == 0 {
+		return since
 	}
-	v := model.NewVersion(diffwrap.Apply(raw, edits), diffwrap.AcceptedView, since.ModTime())
-	v.Attribute(known.AfterEdits(raw, edits), nil, known.AfterEdits(raw, edits))
-	return v, nil
+	v := model.NewVersion(diffwrap.Apply(raw, edits), n.set.o.View, since.ModTime())
+	known = known.AfterEdits(raw, edits)
+	v.Attribute(known, nil, known)
+	return v
 }
 
 // PlanUndo plans the undo of the items of d in a journal entry. It records the outcome in d.

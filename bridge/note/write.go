@@ -57,14 +57,10 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
 	c.Plan = func(l *Locked, current *model.Version) (planner.Plan, error) {
-		base := wr.Base
-		if wr.Unread && base != nil && base != current {
-			var err error
-			if base, err = l.withoutRejected(base); err != nil {
-				return planner.Plan{}, err
+		if base := wr.Base; base != nil {
+			if wr.Unread && base != current {
+				base = l.withoutRejected(base)
 			}
-		}
-		if base != nil {
 			merged = l.mergeInto(base, current, wr.Text)
 		}
 		return l.Plan(current, merged, wr.By)

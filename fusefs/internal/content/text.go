@@ -44,26 +44,20 @@ func (im Image) Rebase(text string) (base *model.Version, rebased string) {
 // HasChangesTo reports whether text has the lines that next has more often than im, and lacks the lines that next has
 // less often.
 func (im Image) HasChangesTo(next Image, text string) bool {
-	before, after, have := countLines(im.Text), countLines(next.Text), countLines(text)
-	for line, n := range after {
-		if n > before[line] && have[line] < n {
-			return false
+	counts := make(map[string][3]int)
+	for i, t := range []string{im.Text, next.Text, text} {
+		for line := range strings.SplitSeq(t, "\n") {
+			n := counts[line]
+			n[i]++
+			counts[line] = n
 		}
 	}
-	for line, n := range before {
-		if n > after[line] && have[line] > after[line] {
+	for _, n := range counts {
+		if n[1] > n[0] && n[2] < n[1] || n[1] < n[0] && n[2] > n[1] {
 			return false
 		}
 	}
 	return true
-}
-
-func countLines(text string) map[string]int {
-	lines := make(map[string]int)
-	for line := range strings.SplitSeq(text, "\n") {
-		lines[line]++
-	}
-	return lines
 }
 
 type State uint8
