@@ -17,8 +17,6 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// A commit writes the content of a file to the workspace.
-//
 // A commit uses the path that the file had when the commit began. So a file is renamed only between two commits of the
 // file, and a folder only while no commit is in progress. Otherwise the commit would create a removed file again, or
 // write to another file that has taken the path.

@@ -89,7 +89,6 @@ func (n *Note) Update(ctx context.Context, p model.Path, author model.Author, or
 	return res, err
 }
 
-// callerError wraps an error of the caller's function.
 type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }

@@ -42,13 +42,11 @@ type Buffer struct {
 	ModTime    time.Time       // the file's modification time after the last change of Data
 }
 
-// Dirty reports whether Data holds changes that are not committed.
 func (b *Buffer) Dirty() bool { return b.Gen != b.CommittedGen }
 
 // Due reports whether close must commit the buffer: it is dirty and not merely truncated.
 func (b *Buffer) Due() bool { return b.Dirty() && !b.Truncated }
 
-// Saved records that the generation gen of Data was committed as the image im.
 func (b *Buffer) Saved(im Image, gen uint64) {
 	b.Base, b.CommittedGen, b.Rewritten = im, gen, false
 }

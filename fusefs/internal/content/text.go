@@ -31,11 +31,8 @@ func (im Image) Exact() bool { return im.Version != nil && im.Text == im.Version
 
 // Rebase returns the base and the text to write for a program that was shown the image and wrote text. It merges the
 // difference between the image and its version into text.
-func (im Image) Rebase(text string) (base *model.Version, rebased string) {
-	switch {
-	case im.Version == nil:
-		return nil, text
-	case !im.Exact():
+func (im Image) Rebase(text string) (*model.Version, string) {
+	if im.Version != nil && !im.Exact() {
 		text = textmerge.Merge(textmerge.RawSide(im.Text, nil), textmerge.RawSide(im.Version.Text(), nil), text)
 	}
 	return im.Version, text
@@ -110,7 +107,6 @@ func (t *Text) Size() int64 {
 	return int64(len(t.image.Text))
 }
 
-// ModTime returns the time of the last change of the text.
 func (t *Text) ModTime() time.Time {
 	if t.state == Buffered {
 		return t.buffer.ModTime
@@ -135,7 +131,6 @@ func (t *Text) String() string {
 	return t.image.Text
 }
 
-// Base returns the image from which the text was made.
 func (t *Text) Base() Image {
 	switch t.state {
 	case Buffered:
@@ -201,7 +196,6 @@ func (t *Text) Evict() {
 	}
 }
 
-// Forget records that the kernel has forgotten the text.
 func (t *Text) Forget() { t.state = Unloaded }
 
 // Next returns the text of the next inode, which shows a newer version than the image.
