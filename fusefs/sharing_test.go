@@ -298,13 +298,11 @@ type sharedNote struct {
 	log     []string
 }
 
-var sharedWord = regexp.MustCompile(`[a-z]\d+alike[a-z]`)
+var sharedWord = regexp.MustCompile(`[a-z]\d+[a-z]`)
 
-// word returns a new word. Words have letters in common, so that a word that another program appends looks like a changed
-// word.
 func (n *sharedNote) word(author string) string {
 	n.words++
-	word := fmt.Sprintf("%c%dalike%c", 'a'+n.r.IntN(26), n.words, 'a'+n.r.IntN(26))
+	word := fmt.Sprintf("%c%d%c", 'a'+n.r.IntN(26), n.words, 'a'+n.r.IntN(26))
 	n.by[word] = author
 	return word
 }

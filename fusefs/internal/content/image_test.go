@@ -56,6 +56,8 @@ func TestHasChangesTo(t *testing.T) {
 		{"a\nb\n", "b\n", "a\nb\nc\n", false},
 		{"a\nb\n", "b\n", "b\nc\n", true},
 		{"a\nb\n", "a\nB\n", "a\nb\nB\n", false},
+		{"a\nb\n", "a\nc\nb", "a\nd\nc\nb\n", true}, // the writer ends the last line
+		{"a\r\nb\r\n", "a\r\nb\r\nc\r\n", "a\nb\nc\nd\n", true},
 	} {
 		if got := (Image{Text: tt.shown}).HasChangesTo(Image{Text: tt.next}, tt.text); got != tt.want {
 			t.Errorf("from %q to %q, in %q: %v", tt.shown, tt.next, tt.text, got)

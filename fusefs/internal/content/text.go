@@ -39,11 +39,11 @@ func (im Image) Rebase(text string) (*model.Version, string) {
 }
 
 // HasChangesTo reports whether text has the lines that next has more often than im, and lacks the lines that next has
-// less often.
+// less often. It ignores empty lines and line ends, which programs change.
 func (im Image) HasChangesTo(next Image, text string) bool {
 	counts := make(map[string][3]int)
 	for i, t := range []string{im.Text, next.Text, text} {
-		for line := range strings.SplitSeq(t, "\n") {
+		for _, line := range strings.FieldsFunc(t, func(r rune) bool { return r == '\n' || r == '\r' }) {
 			n := counts[line]
 			n[i]++
 			counts[line] = n
