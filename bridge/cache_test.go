@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -61,7 +60,7 @@ func TestLongHistoriesAreEvicted(t *testing.T) {
 	if again == long || again.Text() != long.Text() {
 		t.Errorf("a note with a long history: kept %v, text %q", again == long, again.Text())
 	}
-	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{long}, Text: long.Text() + "more\n"})
+	res := write(t, f.Workspace, plan, bridge.Write{Base: long, Text: long.Text() + "more\n"})
 	if want := long.Text() + "more\n"; res.Version.Text() != want {
 		t.Errorf("a write from before the eviction led to %q, want %q", res.Version.Text(), want)
 	}

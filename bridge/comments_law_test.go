@@ -72,7 +72,7 @@ func TestCommentsLaw(t *testing.T) {
 				text = rewrite(rt, text, fresh)
 			}
 			author := rapid.SampledFrom([]model.Author{ann, {Name: "bob", Session: "s"}}).Draw(rt, "agent")
-			_, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: text, By: author})
+			_, err := f.Write(t.Context(), plan, bridge.Write{Base: v, Text: text, By: author})
 			if err != nil && !errors.Is(err, model.ErrRefused) {
 				rt.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestRejectedAmongComments(t *testing.T) {
 	} {
 		f := bridgetest.New(t, map[string]string{plan: writes[0]})
 		for _, text := range writes[1:] {
-			write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{open(t, f.Workspace, plan)}, Text: text, By: ann})
+			write(t, f.Workspace, plan, bridge.Write{Base: open(t, f.Workspace, plan), Text: text, By: ann})
 		}
 		raw := open(t, f.Workspace, plan).Raw()
 		var ids []string

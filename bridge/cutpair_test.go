@@ -71,7 +71,7 @@ func TestLiveCutPair(t *testing.T) {
 			}
 			cutPair(t, live, "Note.md", 0, "X")
 			res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{
-				Bases: []*model.Version{base}, Text: tt.text, By: model.Author{Name: "ai"},
+				Base: base, Text: tt.text, By: model.Author{Name: "ai"},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -175,7 +175,7 @@ func typistsAndWriters(t testing.TB, mode bridge.Mode, rng *rand.Rand) {
 		base := bases[max(0, len(bases)-1-rng.IntN(4))]
 		word := made("⟪written%d%s⟫", "宮", "ö", "o\u0302", "🐶", "👨‍🔬")
 		before, after := parted(rng, base.Text(), mode == bridge.Direct)
-		w := bridge.Write{Bases: []*model.Version{base}, Text: before + word + after, By: model.Author{Name: "ai"}}
+		w := bridge.Write{Base: base, Text: before + word + after, By: model.Author{Name: "ai"}}
 		res, err := f.Write(t.Context(), note, w)
 		if err != nil {
 			t.Fatalf("%v\nbase %q\ntext %q\nnow  %q", err, base.Text(), w.Text, current.Text())

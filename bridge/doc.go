@@ -3,7 +3,7 @@
 // documents.
 //
 //	           programs: mount, MCP
-//	               │ Write{Bases, Text}            ▲ Version
+//	               │ Write{Base, Text}             ▲ Version
 //	               ▼                               │
 //	merge (the writer's changes, carried onto the current view)
 //	               ▼

@@ -59,7 +59,7 @@ func TestBaseOfDiscardedDraft(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.Person(plan, "typed\none {++new++} two\nmiddle\nend of it\n")
-			res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: "one new two\nMIDDLE\nend of it\n", By: ann})
+			res := write(t, f.Workspace, plan, bridge.Write{Base: base, Text: "one new two\nMIDDLE\nend of it\n", By: ann})
 			if got, want := res.Version.Text(), "typed\none new two\nMIDDLE\nend of it\n"; got != want {
 				t.Errorf("the note is %q, want %q", got, want)
 			}

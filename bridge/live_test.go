@@ -47,7 +47,7 @@ func TestLiveWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	author := model.Author{Name: "ai", Session: "s1"}
-	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*model.Version{v}, Text: "The quick red fox 🦊!\n", By: author})
+	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Base: v, Text: "The quick red fox 🦊!\n", By: author})
 	if err != nil || !res.Changed || res.Suggestions() != 2 {
 		t.Fatalf("Write = %+v, %v", res, err)
 	}
@@ -81,7 +81,7 @@ func TestLiveStaleWriter(t *testing.T) {
 	if err != nil || v.Text() != "one and a half, two three\n" || !v.ModTime().After(base.ModTime()) {
 		t.Fatalf("after the peer's change: %q, %v", v.Text(), err)
 	}
-	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*model.Version{base}, Text: "one two four\n"})
+	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Base: base, Text: "one two four\n"})
 	if err != nil || res.Version.Text() != "one and a half, two four\n" || !res.Merged {
 		t.Errorf("Write = %q, %+v, %v", res.Version.Text(), res, err)
 	}
@@ -185,7 +185,7 @@ func TestLiveWriterOfAnEmbed(t *testing.T) {
 		text.Delete(tx, 0, 1)
 		text.Insert(tx, 0, "typed ")
 	})
-	w := bridge.Write{Bases: []*model.Version{base}, Text: "one two NEW three\n"}
+	w := bridge.Write{Base: base, Text: "one two NEW three\n"}
 	res, err := f.Write(t.Context(), "Team/Note.md", w)
 	if err != nil || res.Version.Text() != "typed one two NEW three\n" {
 		t.Errorf("Write = %q, %v", res.Version.Text(), err)

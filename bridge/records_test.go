@@ -52,7 +52,7 @@ func (r *running) replace(author model.Author, old, new string) {
 		r.t.Fatalf("%q is not in %q", old, v.Text())
 	}
 	if err == nil {
-		_, err = r.Write(context.Background(), plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: author})
+		_, err = r.Write(context.Background(), plan, bridge.Write{Base: v, Text: strings.Replace(v.Text(), old, new, 1), By: author})
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -196,7 +196,7 @@ func TestAuthorOfACommentBroughtBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.ReplaceAll(v.Text(), "word", "WORD"), By: bob}); err != nil {
+	if _, err := r.Write(t.Context(), plan, bridge.Write{Base: v, Text: strings.ReplaceAll(v.Text(), "word", "WORD"), By: bob}); err != nil {
 		t.Fatal(err)
 	}
 	r.undo()
@@ -248,7 +248,7 @@ func TestDirectTextBehindAMarkIsPlain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: v.Text() + " three", By: ann}); err != nil {
+		if _, err := f.Write(t.Context(), plan, bridge.Write{Base: v, Text: v.Text() + " three", By: ann}); err != nil {
 			t.Fatal(err)
 		}
 		raw := f.SourceText(plan)

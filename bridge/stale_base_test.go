@@ -41,7 +41,7 @@ func (s *staleNote) open() *model.Version {
 
 func (s *staleNote) write(author string, base *model.Version, text string) {
 	s.t.Helper()
-	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Bases: []*model.Version{base}, Text: text, By: model.Author{Name: author}})
+	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Base: base, Text: text, By: model.Author{Name: author}})
 	if err != nil {
 		s.t.Fatalf("%s writes %q: %v", author, text, err)
 	}
@@ -178,4 +178,35 @@ func (s *staleNote) ids() (ids []string) {
 		ids = append(ids, x.ID)
 	}
 	return ids
+}
+
+// A writer that may not have read its base proposes again what a user has rejected. A writer that has read it does not.
+// Both keep what the user wrote.
+func TestStaleWriteAfterARejection(t *testing.T) {
+	t.Parallel()
+	ann := model.Author{Name: "ann"}
+	for _, tt := range []struct{ name, before, after, personal, repeated string }{
+		{"replaced", "one two\n", "one TWO\n", "one two\nmine\n", "one TWO\nmine\n"},
+		{"added", "one\n", "one\ntwo\n", "mine\none\n", "mine\none\ntwo\n"},
+		{"deleted", "one\ntwo\nthree\n", "one\nthree\n", "one\ntwo\nthree mine\n", "one\nthree mine\n"},
+	} {
+		for _, unread := range []bool{true, false} {
+			f := bridgetest.New(t, map[string]string{"V/N.md": tt.before})
+			base := write(t, f.Workspace, "V/N.md", bridge.Write{Text: tt.after, By: ann}).Version
+			rejectAll(t, f.Workspace, "V/N.md")
+			f.Person("V/N.md", tt.personal)
+			want := tt.personal
+			if unread {
+				want = tt.repeated
+			}
+			res := write(t, f.Workspace, "V/N.md", bridge.Write{Base: base, Unread: unread, Text: tt.after, By: ann})
+			v := res.Version
+			if got := v.Text(); got != want {
+				t.Errorf("%s, unread %v: got %q, want %q", tt.name, unread, got, want)
+			}
+			if got := v.Known().Original(v.Canonical()); got != tt.personal {
+				t.Errorf("%s, unread %v: without suggestions %q, want %q", tt.name, unread, got, tt.personal)
+			}
+		}
+	}
 }

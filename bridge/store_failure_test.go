@@ -22,7 +22,7 @@ func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
 	f.Person(plan, "typed\n"+f.SourceText(plan))
 	store.broken.Store(false)
 	pendingOf(t, f.Workspace)
-	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{mid}, Text: "one two three more\nfour 5 six\n", By: bob})
+	res := write(t, f.Workspace, plan, bridge.Write{Base: mid, Text: "one two three more\nfour 5 six\n", By: bob})
 	if got, want := res.Version.Text(), "typed\none two three more\nfour 5 six\n"; got != want {
 		t.Errorf("merged %q, want %q", got, want)
 	}

@@ -171,7 +171,7 @@ func (k *talk) agentEdits() {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	_, err = k.ws.Write(k.outer.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), word, k.fresh("w"), 1), By: ann})
+	_, err = k.ws.Write(k.outer.Context(), plan, bridge.Write{Base: v, Text: strings.Replace(v.Text(), word, k.fresh("w"), 1), By: ann})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestAnswers(t *testing.T) {
 	edit := func(author model.Author, old, new string) {
 		t.Helper()
 		v := open(t, f.Workspace, plan)
-		write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: author})
+		write(t, f.Workspace, plan, bridge.Write{Base: v, Text: strings.Replace(v.Text(), old, new, 1), By: author})
 	}
 	only := func() model.Suggestion {
 		t.Helper()

@@ -64,7 +64,7 @@ func newItemModel(t *testing.T, rt *rapid.T) *itemModel {
 		for l := range lines {
 			v := open(t, m.ws, p)
 			text := strings.Replace(v.Text(), fmt.Sprintf("old%d%d", n, l), fmt.Sprintf("new%d%d", n, l), 1)
-			write(t, m.ws, p, bridge.Write{Bases: []*model.Version{v}, Text: text, By: []model.Author{ann, bob}[l%2]})
+			write(t, m.ws, p, bridge.Write{Base: v, Text: text, By: []model.Author{ann, bob}[l%2]})
 		}
 	}
 	for _, s := range pendingOf(t, m.ws) {
@@ -269,7 +269,7 @@ func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 		t.Helper()
 		v := open(t, f.Workspace, plan)
 		known := ids(pendingOf(t, f.Workspace))
-		write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: author})
+		write(t, f.Workspace, plan, bridge.Write{Base: v, Text: strings.Replace(v.Text(), old, new, 1), By: author})
 		for _, s := range pendingOf(t, f.Workspace) {
 			if !slices.Contains(known, s.ID) {
 				return s.ID

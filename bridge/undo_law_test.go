@@ -269,7 +269,7 @@ func (m *proposalMachine) agentAppends(rt *rapid.T) {
 	}
 	v, err := m.ws.Open(m.t.Context(), p)
 	if err == nil {
-		_, err = m.ws.Write(m.t.Context(), p, bridge.Write{Bases: []*model.Version{v}, Text: strings.TrimSuffix(v.Text(), "\n") + "\nmore\n", By: agent})
+		_, err = m.ws.Write(m.t.Context(), p, bridge.Write{Base: v, Text: strings.TrimSuffix(v.Text(), "\n") + "\nmore\n", By: agent})
 	}
 	if err != nil {
 		rt.Fatal(err)
@@ -286,7 +286,7 @@ func (m *proposalMachine) agentLinks(rt *rapid.T) {
 	name := strings.TrimSuffix(rapid.SampledFrom([]string{rel, to.Base()}).Draw(rt, "name"), ".md")
 	v, err := m.ws.Open(m.t.Context(), p)
 	if err == nil {
-		_, err = m.ws.Write(m.t.Context(), p, bridge.Write{Bases: []*model.Version{v}, Text: strings.TrimSuffix(v.Text(), "\n") + "\nlink [[" + name + "]]\n", By: agent})
+		_, err = m.ws.Write(m.t.Context(), p, bridge.Write{Base: v, Text: strings.TrimSuffix(v.Text(), "\n") + "\nlink [[" + name + "]]\n", By: agent})
 	}
 	if err != nil {
 		rt.Fatal(err)

@@ -56,7 +56,7 @@ func TestUnchangedWriteIsNoWrite(t *testing.T) {
 		v := open(t, f.Workspace, plan)
 		var events int
 		f.Subscribe(func(model.Event) { events++ })
-		res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: v.Text()})
+		res := write(t, f.Workspace, plan, bridge.Write{Base: v, Text: v.Text()})
 		if res.Changed || res.Version != v || f.SourceText(plan) != text || events != 0 {
 			t.Errorf("%q written back unchanged: %+v, %d events, source %q", text, res, events, f.SourceText(plan))
 		}
@@ -75,7 +75,7 @@ func TestStaleWriterAndPersonBothStay(t *testing.T) {
 			f := bridgetest.New(t, map[string]string{plan: tt.base})
 			base := open(t, f.Workspace, plan)
 			f.Person(plan, tt.person)
-			res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: tt.written})
+			res := write(t, f.Workspace, plan, bridge.Write{Base: base, Text: tt.written})
 			if got := res.Version.Text(); got != tt.accepted || !res.Merged {
 				t.Errorf("view is %q, want %q", got, tt.accepted)
 			}
@@ -95,7 +95,7 @@ func TestStaleWriterAfterManyChanges(t *testing.T) {
 	// By text alone it cannot be told which "a" a user removed.
 	raw := f.SourceText(plan)
 	f.Person(plan, strings.Replace(raw, "a a ", "a typed a ", 1))
-	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: "a a a a B\n"})
+	res := write(t, f.Workspace, plan, bridge.Write{Base: base, Text: "a a a a B\n"})
 	if got, want := res.Version.Text(), "a typed a a a B\n"; got != want {
 		t.Errorf("view is %q, want %q", got, want)
 	}
@@ -362,7 +362,7 @@ func TestWritersAndAPerson(t *testing.T) {
 				lines := strings.SplitAfter(v.Text(), "\n")
 				at := rng.IntN(len(lines))
 				text := strings.Join(lines[:at], "") + fmt.Sprintf("agent%d-%d-\n", a, i) + strings.Join(lines[at:], "")
-				if _, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: text}); err != nil {
+				if _, err := f.Write(t.Context(), plan, bridge.Write{Base: v, Text: text}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -376,7 +376,7 @@ func TestWritersAndAPerson(t *testing.T) {
 	wg.Wait()
 	// A write reads the file again: the user's last save may be newer than what the workspace was told.
 	v := open(t, f.Workspace, plan)
-	if _, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: v.Text() + "end\n"}); err != nil {
+	if _, err := f.Write(t.Context(), plan, bridge.Write{Base: v, Text: v.Text() + "end\n"}); err != nil {
 		t.Fatal(err)
 	}
 	text := open(t, f.Workspace, plan).Text()

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -18,8 +17,6 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// A commit writes the content of a file to the workspace.
-//
 // A commit uses the path that the file had when the commit began. So a file is renamed only between two commits of the
 // file, and a folder only while no commit is in progress. Otherwise the commit would create a removed file again, or
 // write to another file that has taken the path.
@@ -108,27 +105,27 @@ type change struct {
 	write bridge.Write
 }
 
-// change returns the content of f's buffer as a write to doc at path. The program prog has computed this content from
-// the image from. If first is set, prog may instead have started from an earlier image that the mount has shown to it,
-// unless the content only appends to from. If prog has also read the note and rewritten the text from scratch, from is
-// not a possible base.
-func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, first, rewritten bool) *change {
+// change returns the content of f's buffer as a write to doc at path, by prog. The buffer was made from the image from.
+// If whole is set, no part of the content is from that image, so prog has computed it from a text that it was shown.
+//
+// If prog has read the note itself, that is the text that prog read. Otherwise prog may have the content from a file or a
+// variable that other processes of its session have filled, or may repeat an earlier text. Its base is then the earliest
+// possible text, or a later one if the content has all changes up to that text.
+func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, whole bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
-	var shown []content.Image
-	read := false
-	isAppended := from.Text != "" && !rewritten && strings.HasPrefix(c.text, from.Text)
-	if first && doc != 0 && !isAppended {
-		shown, read = f.t.shown.images(doc, prog)
+	base := from
+	shown, read := f.t.shown.images(doc, prog)
+	if whole && len(shown) > 0 {
+		base = shown[0]
+		for _, later := range append(shown[1:], from) {
+			if !read && base.HasChangesTo(later, c.text) {
+				base = later
+			}
+		}
 	}
-	if from.Version != nil && !(read && rewritten) && !slices.Contains(shown, from) {
-		shown = append(shown, from)
-	}
-	c.write = bridge.Write{Text: c.text}
-	if len(shown) > 0 {
-		c.write = content.Write(shown, c.text)
-	}
-	c.write.By, c.write.ModTime, c.write.Origin = f.t.authorOf(prog), b.ModTime, f.File
+	c.write = bridge.Write{Unread: whole && !read, By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File}
+	c.write.Base, c.write.Text = base.Rebase(c.text)
 	return c
 }
 
@@ -169,7 +166,7 @@ func (f *fileState) pending(force bool) (*change, error) {
 		return nil, nil
 	}
 	p, there := f.where()
-	c := f.change(p, f.doc, b.Writer, b.Base, b.NeverCommitted, b.Rewritten)
+	c := f.change(p, f.doc, b.Writer, b.Base, b.Rewritten)
 	switch {
 	case b.WriteErr != nil:
 		return c, &model.Error{Op: "write", Path: p, Err: b.WriteErr}

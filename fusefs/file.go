@@ -31,6 +31,7 @@ type fileState struct {
 	*File
 	life         inodeState
 	doc          uint64 // the note's ID in the workspace, 0 if the workspace does not have it
+	movedDoc     uint64 // the ID of the note that a scratch file was, or 0
 	text         content.Text
 	handles      map[*Handle]struct{}
 	ended        chan struct{}     // closed when a handle ends; nil if no open waits for that
@@ -198,7 +199,7 @@ func (f *File) loseName(e inodeEvent) {
 func (f *fileState) detach(e inodeEvent) {
 	if f.life.IsNote() {
 		f.text.BecomeScratch()
-		f.doc = 0
+		f.doc, f.movedDoc = 0, f.doc
 		f.t.dirtyFiles.Delete(f.File)
 	}
 	f.life = f.life.After(e)

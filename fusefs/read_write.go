@@ -3,6 +3,7 @@
 package fusefs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -27,16 +28,17 @@ type Handle struct {
 	recorded *model.Version // version last recorded as shown; guarded by the file's lock
 }
 
-// recordRead records that h's process was shown the note's text, if that text is saved.
+// recordRead records that h's process was shown a note's text, if that text is saved. A scratch file that was a note
+// still shows the note's text: a program may move a note away and write it again from there.
 func (f *fileState) recordRead(h *Handle) {
 	b := f.text.Buffer()
 	isSaved := f.text.State() == content.Loaded || b != nil && !b.Dirty()
-	im := f.text.Base()
-	if !h.reads || f.t.readOnlyErr != nil || f.doc == 0 || !isSaved || im.Version == h.recorded {
+	im, doc := f.text.Base(), cmp.Or(f.doc, f.movedDoc)
+	if !h.reads || f.t.readOnlyErr != nil || doc == 0 || !isSaved || im.Version == h.recorded {
 		return
 	}
 	h.recorded = im.Version
-	f.t.shown.add(f.doc, h.by, im, true)
+	f.t.shown.add(doc, h.by, im, true)
 }
 
 // maxStoredPages is the largest size, in bytes, of a note that storePages stores. It is the size of the kernel's own

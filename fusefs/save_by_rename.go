@@ -58,7 +58,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 	}
 	f.update(func(s *fileState) {
 		b := s.edit() // creates the buffer, because a note may have none
-		c = s.change(m.newPath, doc, m.programs.Of(ctx), from, true, true)
+		c = s.change(m.newPath, doc, m.programs.Of(ctx), from, true)
 		c.write.Sync = b.Gen > 0 && b.SyncedGen == b.Gen
 	})
 	return c, 0

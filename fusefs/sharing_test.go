@@ -112,11 +112,13 @@ func (k *sharedKernel) settle(share func() bool) {
 
 // sharedProcess is a process that makes system calls. Others run when it pauses, which it does before each request.
 type sharedProcess struct {
-	k     *sharedKernel
-	ctx   context.Context
-	name  string
-	agent string
-	pause func()
+	k   *sharedKernel
+	ctx context.Context
+	// sibling is the context of another process of the agent, which reads nothing.
+	sibling context.Context
+	name    string
+	agent   string
+	pause   func()
 	// mayWait is set during a call that may wait for another session.
 	mayWait *atomic.Bool
 	failed  func(format string, args ...any)
@@ -415,6 +417,24 @@ var sharedPrograms = map[string]func(n *sharedNote, p *sharedProcess){
 		fd.write(text[half:])
 		fd.close()
 	},
+	// One process of a shell reads the note, and another one writes it: s=$(cat Note.md); printf ... "$s" > Note.md
+	"shell": func(n *sharedNote, p *sharedProcess) {
+		text := n.edit(p, p.readNote())
+		p.ctx = p.sibling
+		fd := p.open(sharedName, syscall.O_WRONLY|syscall.O_TRUNC|syscall.O_CREAT)
+		fd.write(text)
+		fd.close()
+	},
+	"shell, by rename": func(n *sharedNote, p *sharedProcess) {
+		text := n.edit(p, p.readNote())
+		p.ctx = p.sibling
+		tmp := "tmp" + n.word("")
+		delete(n.by, tmp[3:])
+		out := p.open(tmp, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL)
+		out.write(text)
+		out.close()
+		p.rename(tmp, sharedName)
+	},
 	"overwrite": func(n *sharedNote, p *sharedProcess) {
 		fd := p.open(sharedName, syscall.O_RDWR)
 		text := n.edit(p, fd.read())
@@ -473,7 +493,21 @@ func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
 	for range r.IntN(5) {
 		first.WriteString(n.word("") + "\n")
 	}
-	ws := bridgetest.New(t, map[string]string{"F/" + sharedName: first.String()})
+	ws, k := newSharedKernel(t, first.String())
+	n.run(t, k, agents)
+	k.settle(func() bool { return true })
+	for x := range k.tr.dirtyFiles.Range {
+		t.Errorf("not saved: %v", x)
+	}
+	n.check(t, ws)
+	if t.Failed() {
+		t.Logf("begins as %q\n%s", first.String(), strings.Join(n.log, "\n"))
+	}
+}
+
+// newSharedKernel serves a workspace with one note.
+func newSharedKernel(t testing.TB, text string) (*bridgetest.Fixture, *sharedKernel) {
+	ws := bridgetest.New(t, map[string]string{"F/" + sharedName: text})
 	tr := newTree(ws.Workspace, Options{Author: "user", SignAgents: true, Refused: func(r model.Refusal) { t.Log(r) }})
 	gofs.NewNodeFS(tr.root, nodeOptions())
 	t.Cleanup(ws.Subscribe(tr.changed))
@@ -481,15 +515,84 @@ func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &sharedKernel{tr: tr, dir: folder.(*Dir), entries: make(map[string]*gofs.Inode), sizes: make(map[*gofs.Inode]int64)}
-	n.run(t, k, agents)
-	k.settle(func() bool { return true })
-	for x := range tr.dirtyFiles.Range {
-		t.Errorf("not saved: %v", x)
+	return ws, &sharedKernel{tr: tr, dir: folder.(*Dir), entries: make(map[string]*gofs.Inode), sizes: make(map[*gofs.Inode]int64)}
+}
+
+// TestRewriteBesideAppend runs two programs of two sessions in all orders of their system calls: one process of a shell
+// reads the note and another one writes the text with one more line, while a program appends a line. The two lines are
+// alike, so the rewritten text resembles the text that it lacks a line of.
+func TestRewriteBesideAppend(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	for _, byRename := range []bool{false, true} {
+		for _, order := range orders("rrrrr", "aaa") {
+			t.Run(fmt.Sprintf("%s, by rename: %v", order, byRename), func(t *testing.T) { rewriteBesideAppend(t, agents, order, byRename) })
+		}
 	}
-	n.check(t, ws)
-	if t.Failed() {
-		t.Logf("begins as %q\n%s", first.String(), strings.Join(n.log, "\n"))
+}
+
+// orders returns all ways to interleave two sequences.
+func orders(a, b string) (list []string) {
+	if a == "" || b == "" {
+		return []string{a + b}
+	}
+	for _, rest := range orders(a[1:], b) {
+		list = append(list, a[:1]+rest)
+	}
+	for _, rest := range orders(a, b[1:]) {
+		list = append(list, b[:1]+rest)
+	}
+	return list
+}
+
+func rewriteBesideAppend(t *testing.T, agents map[string][]uint32, order string, byRename bool) {
+	const base, rewritten, appended = "# Log\n\nline words here\n", "C13Z trunc\n", "X13Z app\n"
+	ws, k := newSharedKernel(t, base)
+	process := func(agent string, i int) *sharedProcess {
+		return &sharedProcess{
+			k: k, ctx: fuse.NewContext(t.Context(), &fuse.Caller{Pid: agents[agent][i]}), agent: agent, name: agent,
+			pause: func() {}, mayWait: new(atomic.Bool), failed: t.Fatalf,
+		}
+	}
+	cat, shell, echo := process("claude", 0), process("claude", 1), process("codex", 0)
+	var text string
+	var in, out, end *sharedFD
+	name := sharedName
+	if byRename {
+		name = "tmp"
+	}
+	steps := map[byte][]func(){
+		'r': {
+			func() { in = cat.open(sharedName, syscall.O_RDONLY) },
+			func() { text = in.read(); in.close() },
+			func() { out = shell.open(name, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_TRUNC) },
+			func() { out.write(text + rewritten) },
+			func() {
+				if out.close(); byRename {
+					shell.rename(name, sharedName)
+				}
+			},
+		},
+		'a': {
+			func() { end = echo.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND) },
+			func() { end.write(appended) },
+			func() { end.close() },
+		},
+	}
+	for _, who := range []byte(order) {
+		steps[who][0]()
+		steps[who] = steps[who][1:]
+		k.settle(func() bool { return true })
+	}
+	k.settle(func() bool { return true })
+	raw := ws.SourceText("F/" + sharedName)
+	switch got := diffwrap.Everything.Accepted(raw); got {
+	case base + rewritten + appended, base + appended + rewritten:
+	default:
+		t.Errorf("the note is %q", got)
+	}
+	if got := diffwrap.Everything.Original(raw); got != base {
+		t.Errorf("without suggestions the note is %q", got)
 	}
 }
 
@@ -527,6 +630,7 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 			for i, job := range jobs {
 				p := &sharedProcess{k: k, mayWait: &s.mayWait, agent: agent, name: fmt.Sprintf("%s %d %s", agent, i, job)}
 				p.ctx = fuse.NewContext(context.Background(), &fuse.Caller{Pid: agents[agent][i]})
+				p.sibling = fuse.NewContext(context.Background(), &fuse.Caller{Pid: agents[agent][3]})
 				p.pause = func() {
 					s.paused <- struct{}{}
 					<-s.resume

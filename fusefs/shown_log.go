@@ -31,6 +31,7 @@ type shownEntry struct {
 	by    program.Program
 	image content.Image
 	read  bool // the process has read the note itself
+	wrote bool
 }
 
 const (
@@ -58,7 +59,7 @@ func (l *shownLog) add(doc uint64, prog program.Program, im content.Image, read 
 	l.docs[doc] = append(slices.Delete(elems, i, i+1), elem)
 	e := elem.Value.(*shownEntry)
 	l.bytes += len(im.Text) - len(e.image.Text)
-	e.image, e.read = im, e.read || read
+	e.image, e.read, e.wrote = im, e.read || read, e.wrote || !read
 	for l.order.Len() > 1 && (l.order.Len() > maxShown || l.bytes > maxShownBytes) {
 		oldest := l.order.Back()
 		old := l.order.Remove(oldest).(*shownEntry)
@@ -71,9 +72,9 @@ func (l *shownLog) add(doc uint64, prog program.Program, im content.Image, read 
 }
 
 // images returns the images of doc that prog was shown. If prog has read doc itself, own is set, and images returns
-// only the image that prog read or wrote last. Otherwise images returns the image that prog wrote, and the last image
-// that prog's session was shown since then. If there are neither, images returns the last image that any process was
-// shown.
+// only the image that prog read or wrote last. Otherwise images returns the image that prog wrote, unless its session has
+// written since then, and the last image that its session was shown since then. If there are neither, images returns the
+// last image that any process was shown.
 func (l *shownLog) images(doc uint64, prog program.Program) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +87,9 @@ func (l *shownLog) images(doc uint64, prog program.Program) (images []content.Im
 		case e.by.Identity == prog.Identity:
 			images, session = []content.Image{e.image}, nil
 		case e.by.Run == prog.Run:
-			session = e
+			if session = e; e.wrote {
+				images = nil // the session no longer has the text that prog wrote
+			}
 		default:
 			anyone = e
 		}

@@ -4,7 +4,7 @@
 //	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "The quick fox.\n"})
 //	v, err := f.Open(ctx, "Notes/Plan.md")
 //	f.Person("Notes/Plan.md", "The quick fox jumps.\n")
-//	res, err := f.Write(ctx, "Notes/Plan.md", bridge.Write{Bases: []*model.Version{v}, Text: "The red fox.\n"})
+//	res, err := f.Write(ctx, "Notes/Plan.md", bridge.Write{Base: v, Text: "The red fox.\n"})
 //	fmt.Println(f.SourceText("Notes/Plan.md"))
 //
 // Source passes the same suite as the vault (package vault's tests). Methods are safe for concurrent use, but must not be

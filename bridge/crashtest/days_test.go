@@ -176,7 +176,7 @@ func (d *day) agentEdits() {
 		lines[i] = strings.Join(words, " ")
 	}
 	text := head + strings.Join(lines, "")
-	_, err = d.p.ws.Write(d.t.Context(), p, bridge.Write{Bases: []*model.Version{v}, Text: text, By: author})
+	_, err = d.p.ws.Write(d.t.Context(), p, bridge.Write{Base: v, Text: text, By: author})
 	d.done(fmt.Sprintf("%s writes %s: %q", author.Name, p, text), err)
 }
 

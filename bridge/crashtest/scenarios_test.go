@@ -66,7 +66,7 @@ func writeTo(path model.Path, author model.Author, change func(text string) stri
 		if err != nil {
 			return err
 		}
-		_, err = p.ws.Write(p.t.Context(), path, bridge.Write{Bases: []*model.Version{v}, Text: change(v.Text()), By: author})
+		_, err = p.ws.Write(p.t.Context(), path, bridge.Write{Base: v, Text: change(v.Text()), By: author})
 		return err
 	}}
 }

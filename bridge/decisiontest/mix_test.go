@@ -639,7 +639,7 @@ func (m *mix) agentWrites(now scene) (step, error) {
 			m.save(now.raw, []diffwrap.Edit{{Off: at, New: " " + w + " "}})
 		}
 	}
-	_, err := m.ws.Write(context.Background(), m.path(), bridge.Write{Bases: []*model.Version{base}, Text: text, By: author})
+	_, err := m.ws.Write(context.Background(), m.path(), bridge.Write{Base: base, Text: text, By: author})
 	if errors.Is(err, model.ErrRefused) {
 		s.what += ", which is refused"
 		s.wrote, err = nil, nil

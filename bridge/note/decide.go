@@ -65,12 +65,16 @@ func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Sugg
 func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
 	l := n.Lock()
 	defer l.Unlock()
-	t, err := l.currentTable()
+	return l.outcomes(since, marks)
+}
+
+func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
+	t, err := n.currentTable()
 	if err != nil {
 		return nil, err
 	}
-	if since.Runs() == nil && l.id != "" {
-		since.SetRuns(l.runsOf(since))
+	if since.Runs() == nil && n.id != "" {
+		since.SetRuns(n.runsOf(since))
 	}
 	x := t.LayOut(since.Canonical(), since.Known(), t.UnitsOf(since.Runs()).AfterEdits(since.Raw(), since.CanonicalEdits()))
 	out := make([]*Outcome, len(marks))
@@ -78,6 +82,28 @@ func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*O
 		out[i] = x.OutcomeOf(marks[i])
 	}
 	return out, nil
+}
+
+// withoutRejected returns an earlier version without the suggestions that a user has rejected since.
+func (n *Locked) withoutRejected(since *model.Version) *model.Version {
+	raw, known, marks := since.Canonical(), since.Known(), since.Suggestions()
+	outcomes, err := n.outcomes(since, marks)
+	var edits []diffwrap.Edit
+	for i, out := range outcomes {
+		if out == nil || out.Verdict != model.Rejected || out.Withdrawn {
+			continue
+		}
+		for _, at := range marks[i].Stretches() {
+			edits = append(edits, diffwrap.Edit{Off: at.Start, Len: at.End - at.Start, New: known.Before(at.End).From(at.Start).Original(at.Of(raw))})
+		}
+	}
+	if err != nil || len(edits) == 0 {
+		return since
+	}
+	v := model.NewVersion(diffwrap.Apply(raw, edits), n.set.o.View, since.ModTime())
+	known = known.AfterEdits(raw, edits)
+	v.Attribute(known, nil, known)
+	return v
 }
 
 // PlanUndo plans the undo of the items of d in a journal entry. It records the outcome in d.

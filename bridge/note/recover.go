@@ -179,7 +179,10 @@ func lastFileText(states []fileState, source model.Source, now string) *model.Ve
 		case placed, !ok && saves > 1:
 			return s.version
 		case !ok: // a power cut destroyed the evidence of the last save
-			return textmerge.Nearest([]*model.Version{lastFileText(states[:i], source, now), s.version}, (*model.Version).Raw, now)
+			if before := lastFileText(states[:i], source, now); textmerge.Distance(before.Raw(), now) < textmerge.Distance(s.version.Raw(), now) {
+				return before
+			}
+			return s.version
 		}
 	}
 	return states[0].version

@@ -9,16 +9,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Write is the new text of a note's view, with its origin.
 type Write struct {
-	// Bases are the versions that the writer has read since it opened the note, oldest first. If empty, the base is
-	// the current version.
-	Bases   []*model.Version
+	// Base is the version that the writer has read. If it is nil, the base is the current version.
+	Base *model.Version
+	// Unread is set if the writer may not have read Base. If its text has a suggestion of Base that a user has rejected
+	// since, the write makes that suggestion again. Other writers keep the rejection.
+	Unread  bool
 	Text    string
 	By      model.Author
 	Origin  any       // copied to Event.Origin
@@ -56,8 +57,11 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
 	c.Plan = func(l *Locked, current *model.Version) (planner.Plan, error) {
-		if len(wr.Bases) > 0 {
-			merged = l.mergeInto(textmerge.Nearest(wr.Bases, (*model.Version).Text, wr.Text), current, wr.Text)
+		if base := wr.Base; base != nil {
+			if wr.Unread && base != current {
+				base = l.withoutRejected(base)
+			}
+			merged = l.mergeInto(base, current, wr.Text)
 		}
 		return l.Plan(current, merged, wr.By)
 	}
@@ -85,7 +89,6 @@ func (n *Note) Update(ctx context.Context, p model.Path, author model.Author, or
 	return res, err
 }
 
-// callerError wraps an error of the caller's function.
 type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }

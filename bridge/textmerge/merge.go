@@ -23,31 +23,6 @@ func RawSide(raw string, runs []ycrdt.Run) Side {
 	return Side{Raw: raw, Canonical: raw, Text: raw, Runs: runs}
 }
 
-// Nearest returns the base from which text was most likely computed: the base with the smallest difference. If several
-// bases have that difference, it returns the last of them, because a merge from an older base would insert a user's
-// words a second time. bases must not be empty. textOf returns the text that the writer read.
-func Nearest[T any](bases []T, textOf func(T) string, text string) T {
-	last := len(bases) - 1
-	if !slices.ContainsFunc(bases, func(b T) bool { return textOf(b) != textOf(bases[0]) }) {
-		return bases[last] // all texts are equal
-	}
-	best, bestSize := -1, 0
-	for i, b := range slices.Backward(bases) {
-		s := textOf(b)
-		if s == text {
-			return b
-		}
-		if best >= 0 && textOf(bases[best]) == s {
-			continue
-		}
-		size := Distance(s, text)
-		if best < 0 || size < bestSize {
-			best, bestSize = i, size
-		}
-	}
-	return bases[best]
-}
-
 // Merge returns the view text that results if a writer has read the state base and written text, and the note has
 // changed to the state current in the meantime.
 func Merge(base, current Side, text string) string {

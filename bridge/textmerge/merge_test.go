@@ -80,25 +80,6 @@ func TestMergeView(t *testing.T) {
 	}
 }
 
-func TestNearestBase(t *testing.T) {
-	bases := []string{"one two three", "one two PERSON three"}
-	tests := []struct {
-		text string
-		want int
-	}{
-		{"one two three", 0},             // written back unchanged
-		{"one two PERSON three", 1},      // likewise
-		{"ONE two PERSON three", 1},      // the person's word must not come in twice
-		{"one two three four five", 0},   // computed before the person typed
-		{"one two PERSON three four", 1}, // computed after
-	}
-	for _, tt := range tests {
-		if got := Nearest(bases, func(s string) string { return s }, tt.text); got != bases[tt.want] {
-			t.Errorf("Nearest(%q) = %q, want %q", tt.text, got, bases[tt.want])
-		}
-	}
-}
-
 // TestMergeKeepsEverybodysWords merges random changes of a person and a writer
 // to the same base and looks for each unique word.
 func TestMergeKeepsEverybodysWords(t *testing.T) {

@@ -25,8 +25,8 @@ type Buffer struct {
 	// Truncated is set if Data was truncated to size 0, or belongs to a new note or draft, and was not written since.
 	Truncated bool
 
-	// Rewritten is set if Data was truncated to size 0 after it was made from Base, so that no part of it comes from
-	// Base.
+	// Rewritten is set if Data was truncated to size 0 since it was made from Base, or belongs to a new file, so that no
+	// part of it comes from Base.
 	Rewritten bool
 
 	// WriteErr is the error of a failed write. Data is then incomplete, and is not committed before it is truncated to
@@ -36,9 +36,6 @@ type Buffer struct {
 	// Base is the image from which Data was made, or the image that was committed last. Its Version is nil for a note
 	// that does not exist yet.
 	Base Image
-	// NeverCommitted is set until the first commit. Until then the writer may have computed Data from any text that it
-	// was shown, and not only from Base.
-	NeverCommitted bool
 
 	Writer     program.Program // the program that changed Data last
 	ModifiedAt time.Time       // time of the last change of Data
@@ -51,7 +48,7 @@ func (b *Buffer) Dirty() bool { return b.Gen != b.CommittedGen }
 func (b *Buffer) Due() bool { return b.Dirty() && !b.Truncated }
 
 func (b *Buffer) Saved(im Image, gen uint64) {
-	b.Base, b.CommittedGen, b.NeverCommitted, b.Rewritten = im, gen, false, false
+	b.Base, b.CommittedGen, b.Rewritten = im, gen, false
 }
 
 const (

@@ -11,7 +11,8 @@ import (
 
 // written is the text that becomes of a write by who was shown text where the note has theirs.
 func written(text, theirs, mine string) string {
-	return Write([]Image{{Text: text, Version: model.NewVersion(theirs, diffwrap.AcceptedView, time.Now())}}, mine).Text
+	_, rebased := Image{Text: text, Version: model.NewVersion(theirs, diffwrap.AcceptedView, time.Now())}.Rebase(mine)
+	return rebased
 }
 
 func TestCarry(t *testing.T) {
@@ -42,15 +43,24 @@ func TestCarryIntoDroppedText(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	shown := []Image{{Text: "alpha beta gamma\n"}, {Text: "alpha beta gamma\na person's words\n"}}
-	for i := range shown {
-		shown[i].Version = model.NewVersion(shown[i].Text+"more\n", diffwrap.AcceptedView, time.Now())
-	}
-	if got := Write(shown, "alpha BETA gamma\n").Bases[0]; got != shown[0].Version {
-		t.Errorf("a change of the older one is taken for one of %q", got.Text())
-	}
-	if got := Write(shown, "alpha BETA gamma\na person's words\n").Bases[0]; got != shown[1].Version {
-		t.Errorf("a change of the newer one is taken for one of %q", got.Text())
+func TestHasChangesTo(t *testing.T) {
+	for _, tt := range []struct {
+		shown, next, text string
+		want              bool
+	}{
+		{"a\nb\n", "a\nb\n", "a\n", true}, // there is no change
+		{"a\nb\n", "a\nb\nc\n", "a\nb\n", false},
+		{"a\nb\n", "a\nb\nc\n", "a\nb\nd\n", false}, // another line, however alike
+		{"a\nb\n", "a\nb\nc\n", "a\nb\nc\nd\n", true},
+		{"a\nb\n", "a\nb\na\n", "a\nb\n", false}, // a second one
+		{"a\nb\n", "b\n", "a\nb\nc\n", false},
+		{"a\nb\n", "b\n", "b\nc\n", true},
+		{"a\nb\n", "a\nB\n", "a\nb\nB\n", false},
+		{"a\nb\n", "a\nc\nb", "a\nd\nc\nb\n", true}, // the writer ends the last line
+		{"a\r\nb\r\n", "a\r\nb\r\nc\r\n", "a\nb\nc\nd\n", true},
+	} {
+		if got := (Image{Text: tt.shown}).HasChangesTo(Image{Text: tt.next}, tt.text); got != tt.want {
+			t.Errorf("from %q to %q, in %q: %v", tt.shown, tt.next, tt.text, got)
+		}
 	}
 }

@@ -5,11 +5,9 @@
 package content
 
 import (
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
@@ -31,23 +29,32 @@ func ImageOf(v *model.Version) Image { return Image{Text: v.Text(), ModTime: v.M
 // Exact reports whether the text is the text of Version.
 func (im Image) Exact() bool { return im.Version != nil && im.Text == im.Version.Text() }
 
-// Write returns the bridge.Write of a program that was shown these images and wrote text. If all images are exact, the
-// workspace chooses among their versions. Otherwise Write chooses the nearest image, and merges the difference between
-// that image and its version into text.
-func Write(shown []Image, text string) bridge.Write {
-	w := bridge.Write{Text: text}
-	if !slices.ContainsFunc(shown, func(im Image) bool { return !im.Exact() }) {
-		for _, im := range shown {
-			w.Bases = append(w.Bases, im.Version)
+// Rebase returns the base and the text to write for a program that was shown the image and wrote text. It merges the
+// difference between the image and its version into text.
+func (im Image) Rebase(text string) (*model.Version, string) {
+	if im.Version != nil && !im.Exact() {
+		text = textmerge.Merge(textmerge.RawSide(im.Text, nil), textmerge.RawSide(im.Version.Text(), nil), text)
+	}
+	return im.Version, text
+}
+
+// HasChangesTo reports whether text has the lines that next has more often than im, and lacks the lines that next has
+// less often. It ignores empty lines and line ends, which programs change.
+func (im Image) HasChangesTo(next Image, text string) bool {
+	counts := make(map[string][3]int)
+	for i, t := range []string{im.Text, next.Text, text} {
+		for _, line := range strings.FieldsFunc(t, func(r rune) bool { return r == '\n' || r == '\r' }) {
+			n := counts[line]
+			n[i]++
+			counts[line] = n
 		}
-		return w
 	}
-	im := textmerge.Nearest(shown, func(im Image) string { return im.Text }, text)
-	w.Bases = []*model.Version{im.Version}
-	if !im.Exact() {
-		w.Text = textmerge.Merge(textmerge.RawSide(im.Text, nil), textmerge.RawSide(im.Version.Text(), nil), text)
+	for _, n := range counts {
+		if n[1] > n[0] && n[2] < n[1] || n[1] < n[0] && n[2] > n[1] {
+			return false
+		}
 	}
-	return w
+	return true
 }
 
 type State uint8
@@ -100,7 +107,6 @@ func (t *Text) Size() int64 {
 	return int64(len(t.image.Text))
 }
 
-// ModTime returns the time of the last change of the text.
 func (t *Text) ModTime() time.Time {
 	if t.state == Buffered {
 		return t.buffer.ModTime
@@ -125,7 +131,6 @@ func (t *Text) String() string {
 	return t.image.Text
 }
 
-// Base returns the image from which the text was made.
 func (t *Text) Base() Image {
 	switch t.state {
 	case Buffered:
@@ -191,7 +196,6 @@ func (t *Text) Evict() {
 	}
 }
 
-// Forget records that the kernel has forgotten the text.
 func (t *Text) Forget() { t.state = Unloaded }
 
 // Next returns the text of the next inode, which shows a newer version than the image.
@@ -211,7 +215,7 @@ func (t *Text) Committed() Text {
 // Edit returns the buffer. It creates one from the shown text if needed.
 func (t *Text) Edit() *Buffer {
 	if t.state != Buffered {
-		t.buffer = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, Base: t.Base(), NeverCommitted: true}
+		t.buffer = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, Base: t.Base()}
 		t.state = Buffered
 	}
 	return t.buffer
@@ -230,7 +234,10 @@ func (t *Text) FailWrite() {
 func (t *Text) BecomeScratch() {
 	b := t.buffer
 	if b == nil {
-		b = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime}
+		b = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, Base: t.Base()}
+		if t.state == WriteFailed {
+			b.Gen++ // Data is not the text of Base
+		}
 	}
 	*t = Text{state: Buffered, buffer: b, notBefore: t.notBefore}
 }

@@ -129,7 +129,7 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 	if err != nil {
 		return bridge.Result{}, err
 	}
-	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*model.Version{known.Version}, Text: text, By: c.author(), Origin: c.Session})
+	res, err := c.Workspace.Write(ctx, p, bridge.Write{Base: known.Version, Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
 		c.Session.RecordChange(p, known.Version, res.Version, known.ReadRanges.AfterEdits(edits, true).Rebase(text, res.Version.Text(), false))
 	}
