@@ -113,6 +113,32 @@ func TestEveryCrash(t *testing.T) {
 	})
 }
 
+// TestUndoAfterACrash stops scenarios that accept all proposals, and has the next process take that back.
+func TestUndoAfterACrash(t *testing.T) {
+	fits := func(m machine, sc scenario) bool { return sc.accepts && possible(m, sc) }
+	each(t, fits, []string{""}, func(v *visitor, _ int) {
+		before := v.expected[0]
+		for _, m := range v.run(v.choose(v.run(noneOf, nil), 4), nil) {
+			if m.w == nil {
+				continue
+			}
+			v.kills++
+			p := v.start(m.w)
+			s, err := p.look()
+			if check(v.t, err); len(s.decided) > 0 {
+				check(v.t, p.undo())
+				s, err = p.look()
+				check(v.t, err)
+			}
+			s.decided = before.decided
+			if !s.like(before, true) {
+				v.t.Errorf("%s: an undo after a kill before call %d (%v) leaves\n\t%v\nwant\n\t%v", v.sc.name, m.n, m.call, s, before)
+			}
+			p.end()
+		}
+	})
+}
+
 // TestTimesOfAFile has a file proposed, accepted and undone at one time: its states are told apart by their times.
 func TestTimesOfAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -143,9 +169,6 @@ func TestEveryFailingSync(t *testing.T) {
 	}
 	each(t, fits, []string{""}, func(v *visitor, _ int) {
 		v.cuts, v.fails = bound(2, 16), true
-		if v.sc.halfway != nil {
-			v.sc.between = v.sc.halfway
-		}
 		syncs := slices.DeleteFunc(v.run(noneOf, nil), func(m moment) bool { return m.call.Op != "sync" && m.call.Op != "datasync" })
 		v.meddle(syncs, 2, func(*world, disktest.Call) error { return syscall.EIO })
 	})

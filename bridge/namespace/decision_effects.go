@@ -62,8 +62,12 @@ func (n *Namespace) ResumeRejections(ctx context.Context) {
 			n.config.Logger.Warn("cannot look for rejected new notes", model.LogFolder, f.Name, model.LogErr, err)
 			continue
 		}
-		for _, e := range entries {
-			if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" {
+		kept := make(map[model.DocID]bool) // notes that kept their files after the rejection, because of a pending rename
+		for _, e := range entries {        // newest first
+			if d := e.Decision; d != nil && d.Proposal != nil && d.Verdict == model.Accepted {
+				kept[d.Proposal.Doc] = true
+			}
+			if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" || kept[e.ID] {
 				continue
 			}
 			if x := f.Lookup(string(e.Path)); x != nil && x.Kind == model.KindNote && x.Note.IsRejected(ctx) {
