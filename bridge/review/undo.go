@@ -182,7 +182,8 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			if err := r.names.Recreate(ctx, e.JournalEntry); err != nil {
+			made, err := r.names.Recreate(ctx, e.JournalEntry)
+			if err != nil {
 				return again, err
 			}
 			n := r.tree.Root(e.Root).Lookup(e.Rel) // this finds the note even if its deletion is proposed
@@ -195,6 +196,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			out.Unrestored = append(out.Unrestored, stays...)
 			mu.Unlock()
 			if again = append(again, pending...); err != nil {
+				r.names.RemoveRejected(ctx, made, nil)
 				return again, err
 			}
 		}
