@@ -352,9 +352,13 @@ func (r *Review) decideProposals(
 		out.Proposals = append(out.Proposals, done.Proposals...)
 		out.Notes += len(done.Proposals)
 		maps.Copy(out.Failed, done.Failed)
+	}
+	// The suggestions of the renames come first. Otherwise a rename would rewrite the link in the rejected suggestion of
+	// another one, and an undo would restore the wrong text.
+	r.decideLinks(ctx, decided, d, author, out)
+	for f := range chosen {
 		r.names.FollowDecided(ctx, f)
 	}
-	r.decideLinks(ctx, decided, d, author, out)
 }
 
 func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d model.Decision, author model.Author, out *Outcome) {
