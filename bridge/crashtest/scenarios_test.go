@@ -42,7 +42,7 @@ type scenario struct {
 	between func(expected []sight) sight
 	person  bool // somebody saves the note meanwhile, in TestEveryPersonsSave
 	// apart says that a power cut can take either of two saves, of which no author is certain then; between is the second alone.
-	apart bool
+	apart   bool
 	accepts bool // the only step accepts all proposals, after setUp
 	// moves says that a note is renamed. Where a disk cannot do that without replacing, a crash can leave it
 	// with both names.

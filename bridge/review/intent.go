@@ -64,7 +64,9 @@ func (r *Review) finish(ctx context.Context, x intent, before Outcome, out *Outc
 	}
 }
 
-func diskFailed(err error) bool { return errors.Is(err, syscall.EIO) || errors.Is(err, model.ErrNoSpace) }
+func diskFailed(err error) bool {
+	return errors.Is(err, syscall.EIO) || errors.Is(err, model.ErrNoSpace)
+}
 
 // ResumeDecisions completes the decisions and undos that a crash or a failing disk has interrupted.
 func (r *Review) ResumeDecisions(ctx context.Context) {
