@@ -165,7 +165,7 @@ func possible(m machine, sc scenario) bool { return !sc.moves || !m.twoNames }
 // TestEveryFailingSync has a sync of each kind, or in a soak each sync, of a scenario fail once. The step that is told so is the last one then.
 func TestEveryFailingSync(t *testing.T) {
 	fits := func(m machine, sc scenario) bool {
-		return !m.twoNames && !sc.parts // with two names a file in the trash may be in its place, too
+		return !m.twoNames // with two names a file in the trash may be in its place, too
 	}
 	each(t, fits, []string{""}, func(v *visitor, _ int) {
 		v.cuts, v.fails = bound(2, 16), true
@@ -367,9 +367,14 @@ func (p *process) look() (s sight, err error) {
 	if err != nil {
 		return s, err
 	}
+	batch, first := "", 0 // of the entries of one decision, whose order says nothing
 	for _, e := range journal {
 		if d := e.Decision; d != nil {
+			if d.Batch != batch {
+				batch, first = d.Batch, len(s.decided)
+			}
 			s.decided = append(s.decided, fmt.Sprintf("%s %d", d.Verdict, len(d.Items)))
+			slices.Sort(s.decided[first:])
 		}
 	}
 	proposals, err := p.ws.Proposals(ctx, "")
