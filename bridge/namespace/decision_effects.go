@@ -190,14 +190,21 @@ func (n *DecisionEffects) restoreRemoved(ctx context.Context, f *Root, rec *mode
 	if folders, err = n.recreateFolder(ctx, l, rec.ToDir, author); err != nil || rec.Dir {
 		return nil, folders, err
 	}
-	id, err := l.Store.DocID(model.Path(rec.Rel))
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && rec.Doc != "" && id != rec.Doc: // another note has taken the name
-		return nil, folders, nil
-	case err == nil:
+	id, err := removedDoc(l.Store, rec)
+	if id != "" && err == nil {
 		notes, err = n.recreate(ctx, l, rec.Rel, id, author)
 	}
 	return notes, folders, err
+}
+
+// removedDoc returns the document of the proposal's note, which RemoveRejected may have removed, or "" if the path has
+// another document or none.
+func removedDoc(store model.Store, rec *model.ProposalRecord) (model.DocID, error) {
+	id, err := store.DocID(model.Path(rec.Rel))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.Doc != "" && id != rec.Doc {
+		return "", nil
+	}
+	return id, err
 }
 
 func (n *DecisionEffects) recreateFolder(ctx context.Context, l *Locked, rel string, author model.Author) (made []*tree.Node, err error) {
@@ -252,7 +259,7 @@ func (n *DecisionEffects) CheckUndo(ctx context.Context, e model.JournalEntry) e
 	}
 	x := f.Lookup(rec.Rel)
 	if x == nil {
-		if _, err = f.Store.DocID(model.Path(rec.Rel)); !errors.Is(err, fs.ErrNotExist) { // restoreRemoved may create it again
+		if id, err := removedDoc(f.Store, rec); id != "" || err != nil { // restoreRemoved may create it again
 			return nil
 		}
 	}
