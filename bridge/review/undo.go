@@ -331,8 +331,22 @@ func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) 
 		moves = []move{{e.Root, rec.ID, rec.Dir, -1, removedRel + rec.ID, rec.Rel}}
 	case model.ProposedRename:
 		moves = []move{{e.Root, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
-		for _, x := range batch {
-			if aside := x.Decision.Proposal; aside.DisplacedName != "" && aside.From() == rec.To() {
+		at := slices.IndexFunc(batch, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
+		if at < 0 {
+			at = len(batch)
+		}
+		for i, x := range batch {
+			aside := *x.Decision.Proposal
+			if aside.DisplacedName == "" {
+				continue
+			}
+			for i != at { // its path when the name was freed
+				if y := batch[i].Decision.Proposal; y.ID != aside.ID && y.Kind == model.ProposedRename {
+					aside.Rebase(y.To(), y.Rel)
+				}
+				i += cmp.Compare(at, i)
+			}
+			if aside.From() == rec.To() {
 				moves = append(moves, move{e.Root, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
 			}
 		}
