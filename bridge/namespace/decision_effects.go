@@ -211,10 +211,15 @@ func (n *DecisionEffects) recreateFolder(ctx context.Context, l *Locked, rel str
 	if l.Lookup(rel) != nil {
 		return nil, nil
 	}
-	if err := n.makeFolders(ctx, l, shownAt(l, rel), ChangeRequest{Author: author}); err != nil {
+	at := shownAt(l, rel)
+	if err := n.makeFolders(ctx, l, at, ChangeRequest{Author: author}); err != nil {
 		return nil, err
 	}
-	return []*tree.Node{l.Lookup(rel)}, nil
+	x, err := n.tree.Find("undo", at) // the source may have it at another path
+	if err != nil {
+		return nil, err
+	}
+	return []*tree.Node{x}, nil
 }
 
 // shownAt returns the path at which rel, which does not exist, would be shown. It differs from rel if a folder above it
