@@ -713,6 +713,28 @@ func TestDefinitionsFollowARename(t *testing.T) {
 	}
 }
 
+// Links that several renames have rewritten come back as they were, with their marks.
+func TestUndoOfLinksThatFollowedTwice(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"A.md": "a\n", "B.md": "b\n", "d/D.md": "d\n", "Index.md": "See [r].\n\n[r]: A.md\n"})
+	renames := []string{v.renames(bob, "Notes/A.md", "Notes/d/B.md"), v.renames(bob, "Notes/d", "Notes/aside")}
+	raw := v.content("Index.md")
+	v.decides(model.Accepted, renames...)
+	v.says("accepted", "Index.md", "See [r].\n\n[r]: aside/B.md\n")
+	undo(t, v.ws, "")
+	v.says("undone", "Index.md", raw)
+
+	v = newLinkedVault(t, map[string]string{"B.md": "b\n", "d/e/E.md": "e\n", "Index.md": "See [e](d/e/E.md).\n"})
+	renames = []string{v.renames(bob, "Notes/B.md", "Notes/d/e/X.md"), v.renames(bob, "Notes/d/e/E.md", "Notes/X.md")}
+	raw = v.content("Index.md")
+	v.decides(model.Rejected, renames...)
+	for _, id := range renames {
+		if out, err := v.ws.Undo(t.Context(), "", person, id); err != nil || len(out.Failed) > 0 {
+			t.Fatalf("undo of %s: %v, %v", id, err, out.Failed)
+		}
+	}
+	v.says("undone one after the other", "Index.md", raw)
+}
+
 // An agent comments on the text of a link: the comment waits after the link, which is not replaced.
 func TestCommentOnALink(t *testing.T) {
 	for _, link := range []string{"[old](Plan.md)", "[[Plan|old]]", "![old](Plan.md)"} {

@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
@@ -228,6 +229,58 @@ func TestAcceptedExchangeContinuesAfterAKill(t *testing.T) {
 		if again, err := ws.Proposals(t.Context(), ""); err != nil || len(again) != 2 {
 			t.Errorf("after the undo %+v, %v", again, err)
 		}
+	}
+}
+
+// badDisk is a source whose renames fail from one number on, until another.
+type badDisk struct {
+	*bridgetest.Source
+	renames, from, until int
+}
+
+func (d *badDisk) Rename(ctx context.Context, oldRel, newRel string, replace bool) error {
+	if d.renames++; d.from <= d.renames && d.renames < d.until {
+		return syscall.EIO
+	}
+	return d.Source.Rename(ctx, oldRel, newRel, replace)
+}
+
+// The disk fails at the last rename of an accepted exchange. If it works at the second try, the decision succeeds. Otherwise the
+// next decision completes it, whatever that is about, or the next process.
+func TestFailingDiskLeavesNoHalfOfAnExchange(t *testing.T) {
+	for _, then := range []string{"works", "works at the next decision", "works in the next process"} {
+		src, store := &badDisk{Source: new(bridgetest.Source)}, new(bridgetest.Store)
+		for name, text := range map[string]string{"A.md": "a\n", "B.md": "b\n"} {
+			src.Person(t).Save(name, text)
+		}
+		ws := process(t, src, store)
+		if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
+			t.Fatal(err)
+		}
+		list, err := ws.Proposals(t.Context(), "")
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		src.from = src.renames + 3
+		if src.until = src.from + 1; then != "works" {
+			src.until += 100
+		}
+		out, err := ws.Decide(t.Context(), []string{list[0].ID, list[1].ID}, model.Accepted, person)
+		if err != nil || (len(out.Failed) == 0) != (then == "works") {
+			t.Fatalf("%s: %+v, %v", then, out, err)
+		}
+		src.until = 0
+		if then == "works in the next process" {
+			ws = process(t, src, store)
+		} else if _, err := ws.Decide(t.Context(), nil, model.Rejected, person); err != nil {
+			t.Fatal(err)
+		}
+		mustSay(t, src.Source, "A.md", "b\n")
+		mustSay(t, src.Source, "B.md", "a\n")
+		noneWaits(t, ws, store)
+		undo(t, ws, out.Batch)
+		mustSay(t, src.Source, "A.md", "a\n")
+		mustSay(t, src.Source, "B.md", "b\n")
 	}
 }
 

@@ -134,3 +134,43 @@ func TestRejectedNoteComesBack(t *testing.T) {
 		}
 	}
 }
+
+// The undo of a rejected new note is refused if another note has had its name since. It leaves nothing behind.
+func TestRefusedUndoLeavesNoNote(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"Here.md": "here\n"})
+	made := func() {
+		t.Helper()
+		if _, err := v.ws.Create(t.Context(), "Notes/Made.md", bridge.Write{Text: "made\n", By: ann}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made()
+	batch := v.decides(model.Rejected, v.renames(bob, "Notes/Made.md", "Notes/Moved.md"), v.pending()[0].ID)
+	made()
+	v.decides(model.Rejected, v.pending()[0].ID)
+	out, err := v.ws.Undo(t.Context(), batch, person)
+	if err != nil || len(out.Failed) == 0 {
+		t.Errorf("the undo: %+v, %v", out, err)
+	}
+	if names := v.src.Person(t).Names(); len(names) != 1 {
+		t.Errorf("after the refused undo the vault has %q", names)
+	}
+}
+
+// A new note whose text was rejected stays while a rename of it is pending, and after that was accepted.
+func TestRenamedRejectedNoteStays(t *testing.T) {
+	v := newLinkedVault(t, nil)
+	if _, err := v.ws.Create(t.Context(), "Notes/Made.md", bridge.Write{Text: "made\n", By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	raw := v.content("Made.md")
+	rename := v.renames(bob, "Notes/Made.md", "Notes/Moved.md")
+	v.decides(model.Rejected, v.pending()[0].ID)
+	v.decides(model.Accepted, rename)
+	v.restart()
+	v.says("after a restart", "Moved.md", "")
+	undo(t, v.ws, "")
+	v.says("after the undo of the rename", "Made.md", "")
+	undo(t, v.ws, "")
+	v.says("after both", "Made.md", raw)
+}

@@ -113,6 +113,32 @@ func TestEveryCrash(t *testing.T) {
 	})
 }
 
+// TestUndoAfterACrash stops scenarios that accept all proposals, and has the next process take that back.
+func TestUndoAfterACrash(t *testing.T) {
+	fits := func(m machine, sc scenario) bool { return sc.accepts && possible(m, sc) }
+	each(t, fits, []string{""}, func(v *visitor, _ int) {
+		before := v.expected[0]
+		for _, m := range v.run(v.choose(v.run(noneOf, nil), 4), nil) {
+			if m.w == nil {
+				continue
+			}
+			v.kills++
+			p := v.start(m.w)
+			s, err := p.look()
+			if check(v.t, err); len(s.decided) > 0 {
+				check(v.t, p.undo())
+				s, err = p.look()
+				check(v.t, err)
+			}
+			s.decided = before.decided
+			if !s.like(before, true) {
+				v.t.Errorf("%s: an undo after a kill before call %d (%v) leaves\n\t%v\nwant\n\t%v", v.sc.name, m.n, m.call, s, before)
+			}
+			p.end()
+		}
+	})
+}
+
 // TestTimesOfAFile has a file proposed, accepted and undone at one time: its states are told apart by their times.
 func TestTimesOfAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -139,13 +165,10 @@ func possible(m machine, sc scenario) bool { return !sc.moves || !m.twoNames }
 // TestEveryFailingSync has a sync of each kind, or in a soak each sync, of a scenario fail once. The step that is told so is the last one then.
 func TestEveryFailingSync(t *testing.T) {
 	fits := func(m machine, sc scenario) bool {
-		return !m.twoNames && !sc.parts // with two names a file in the trash may be in its place, too
+		return !m.twoNames // with two names a file in the trash may be in its place, too
 	}
 	each(t, fits, []string{""}, func(v *visitor, _ int) {
 		v.cuts, v.fails = bound(2, 16), true
-		if v.sc.halfway != nil {
-			v.sc.between = v.sc.halfway
-		}
 		syncs := slices.DeleteFunc(v.run(noneOf, nil), func(m moment) bool { return m.call.Op != "sync" && m.call.Op != "datasync" })
 		v.meddle(syncs, 2, func(*world, disktest.Call) error { return syscall.EIO })
 	})
@@ -344,9 +367,14 @@ func (p *process) look() (s sight, err error) {
 	if err != nil {
 		return s, err
 	}
+	batch, first := "", 0 // of the entries of one decision, whose order says nothing
 	for _, e := range journal {
 		if d := e.Decision; d != nil {
+			if d.Batch != batch {
+				batch, first = d.Batch, len(s.decided)
+			}
 			s.decided = append(s.decided, fmt.Sprintf("%s %d", d.Verdict, len(d.Items)))
+			slices.Sort(s.decided[first:])
 		}
 	}
 	proposals, err := p.ws.Proposals(ctx, "")

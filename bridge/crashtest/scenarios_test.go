@@ -41,15 +41,12 @@ type scenario struct {
 	// transactions.
 	between func(expected []sight) sight
 	person  bool // somebody saves the note meanwhile, in TestEveryPersonsSave
-	// halfway is between where a call fails: no process completes the decision, and the user decides again.
-	halfway func(expected []sight) sight
 	// apart says that a power cut can take either of two saves, of which no author is certain then; between is the second alone.
-	apart bool
+	apart   bool
+	accepts bool // the only step accepts all proposals, after setUp
 	// moves says that a note is renamed. Where a disk cannot do that without replacing, a crash can leave it
 	// with both names.
 	moves bool
-	// parts says that a step changes several documents, one of which fails alone if a sync does.
-	parts bool
 	// recovers says that a kill may leave in the trash what was rejected: nothing says of a file on its way for which note it is when
 	// that is gone.
 	recovers bool
@@ -263,17 +260,6 @@ var twoNotes = scenario{
 
 var planAndOther = map[string]string{"Plan.md": "one two\nthree four\n", "Other.md": "other\n"}
 
-// halfExchanged is what there is when one of two notes that exchange their names has its new one: the
-// other waits under a name aside. decided is what the journal has then.
-func halfExchanged(decided ...string) func([]sight) sight {
-	return func(expected []sight) sight {
-		s := expected[0]
-		s.decided = decided
-		s.proposals = []string{"rename Notes/Other 1.md Notes/Plan.md by ann"}
-		return s
-	}
-}
-
 var scenarios = []scenario{
 	twoNotes,
 	{person: true, name: "a write", files: note, steps: []step{write(ann, func(text string) string { return strings.Replace(text, "two", "TWO", 1) + "five 😀\n" })}},
@@ -335,7 +321,7 @@ var scenarios = []scenario{
 	{name: "a proposal to rename", files: note, steps: []step{rename(plan, "Notes/Other.md")}},
 	{name: "a proposal to remove", files: note, steps: []step{remove(plan)}},
 	{
-		moves: true, name: "a rename is accepted", files: note,
+		moves: true, accepts: true, name: "a rename is accepted", files: note,
 		setUp: []step{replace("two", "TWO"), rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
 	},
 	{
@@ -347,7 +333,7 @@ var scenarios = []scenario{
 		steps: []step{replace("two", "TWO"), rename(plan, "Notes/Other.md"), decideProposal(model.Accepted)},
 	},
 	{
-		moves: true, name: "a rename with links is accepted", files: map[string]string{"Plan.md": "one\n", "Index.md": "See [[Plan]].\n"},
+		moves: true, accepts: true, name: "a rename with links is accepted", files: map[string]string{"Plan.md": "one\n", "Index.md": "See [[Plan]].\n"},
 		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
 		between: func(expected []sight) sight { // the link waits for a person still
 			s := expected[0]
@@ -356,39 +342,37 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		moves: true, name: "a rename with links in front matter is accepted", files: map[string]string{"Plan.md": "one\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nbody\n"},
+		moves: true, accepts: true, name: "a rename with links in front matter is accepted", files: map[string]string{"Plan.md": "one\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nbody\n"},
 		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
 	},
 	{
-		moves: true, parts: true, name: "a rename with links in front matter is accepted and undone", files: map[string]string{"Plan.md": "one\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nbody\n"},
+		moves: true, name: "a rename with links in front matter is accepted and undone", files: map[string]string{"Plan.md": "one\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nbody\n"},
 		setUp: []step{rename(plan, "Notes/Other.md"), decideProposal(model.Accepted)}, steps: []step{undo()},
 	},
 	{
-		moves: true, name: "a rename with a link in pending text is accepted", files: planAndOther,
+		moves: true, accepts: true, name: "a rename with a link in pending text is accepted", files: planAndOther,
 		setUp: []step{replace("two", "[[Other]]"), rename(other, "Notes/New.md")}, steps: []step{decideProposal(model.Accepted)},
 	},
 	{
-		moves: true, parts: true, name: "a rename with a link in pending text is accepted and undone", files: planAndOther,
+		moves: true, name: "a rename with a link in pending text is accepted and undone", files: planAndOther,
 		setUp: []step{replace("two", "[[Other]]"), rename(other, "Notes/New.md"), decideProposal(model.Accepted)}, steps: []step{undo()},
-		between: func(expected []sight) sight { // the rename is not taken back yet
-			s := expected[1]
-			s.decided, s.proposals = s.decided[1:], nil
-			return s
-		},
 	},
 	{
 		moves: true, name: "a rename with a link in pending text is rejected", files: planAndOther,
 		setUp: []step{rename(other, "Notes/New.md"), replace("two", "[[New]]")}, steps: []step{decideProposal(model.Rejected)},
 	},
 	{
-		moves: true, name: "an exchange is accepted", files: planAndOther,
+		moves: true, accepts: true, name: "an exchange is accepted", files: planAndOther,
 		setUp: exchanged, steps: []step{decideProposals(model.Accepted)},
-		halfway: halfExchanged("accepted 1"),
+	},
+	{
+		moves: true, accepts: true, name: "an exchange with links in front matter is accepted",
+		files: map[string]string{"Plan.md": "one\n", "Other.md": "other\n", "Index.md": "---\nr: \"[[Plan]]\"\ns: \"[[Other]]\"\n---\nbody\n"},
+		setUp: exchanged[1:], steps: []step{decideProposals(model.Accepted)},
 	},
 	{
 		moves: true, name: "the acceptance of an exchange is undone", files: planAndOther,
 		setUp: append(slices.Clone(exchanged), decideProposals(model.Accepted)), steps: []step{undo()},
-		halfway: halfExchanged("undone 1", "accepted 1", "accepted 1"),
 	},
 	{
 		moves: true, name: "the rejection of an exchange is undone", files: planAndOther,
@@ -414,7 +398,7 @@ var scenarios = []scenario{
 		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Rejected)},
 	},
 	{
-		name: "a removal is accepted", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
+		accepts: true, name: "a removal is accepted", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
 		setUp: []step{replace("two", "TWO"), remove(plan)}, steps: []step{decideProposal(model.Accepted)},
 	},
 	{

@@ -62,8 +62,12 @@ func (n *Namespace) ResumeRejections(ctx context.Context) {
 			n.config.Logger.Warn("cannot look for rejected new notes", model.LogFolder, f.Name, model.LogErr, err)
 			continue
 		}
-		for _, e := range entries {
-			if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" {
+		kept := make(map[model.DocID]bool) // notes that kept their files after the rejection, because of a pending rename
+		for _, e := range entries {        // newest first
+			if d := e.Decision; d != nil && d.Proposal != nil && d.Verdict == model.Accepted {
+				kept[d.Proposal.Doc] = true
+			}
+			if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" || kept[e.ID] {
 				continue
 			}
 			if x := f.Lookup(string(e.Path)); x != nil && x.Kind == model.KindNote && x.Note.IsRejected(ctx) {
@@ -120,17 +124,17 @@ func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 }
 
 // Recreate creates the note that RemoveRejected removed after the decision e, so that e can be undone. The store still
-// has the note's document.
-func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) error {
+// has the note's document. made has the note if Recreate created it, for RemoveRejected if the undo fails.
+func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) (made []*tree.Node, err error) {
 	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
-		return nil
+		return nil, nil
 	}
 	if _, ended := model.Path(e.Rel).EndedAt(); ended {
-		return nil // another note has taken the note's name
+		return nil, nil // another note has taken the note's name
 	}
 	f, err := n.structureAt("undo", e.Path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l := f.Lock()
 	defer l.Unlock()
@@ -139,20 +143,20 @@ func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) er
 
 // recreate creates the note at rel again, with the document id. It does nothing if rel exists, or if RemoveRejected
 // did not remove the note of that document.
-func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, id model.DocID, author model.Author) error {
+func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, id model.DocID, author model.Author) (made []*tree.Node, err error) {
 	if l.Lookup(rel) != nil {
-		return nil
+		return nil, nil
 	}
 	h, err := l.Store.Load(id)
 	if err != nil {
-		return model.WrapError("undo", l.Path().Join(rel), err)
+		return nil, model.WrapError("undo", l.Path().Join(rel), err)
 	}
 	left, stamp, err := note.FinalText(h)
 	if err != nil {
-		return nil // the note is still missing, and the undo reports the reason
+		return nil, nil // the note is still missing, and the undo reports the reason
 	}
-	if err := n.recreateFolder(ctx, l, string(model.Path(rel).Dir()), author); err != nil {
-		return err
+	if _, err := n.recreateFolder(ctx, l, string(model.Path(rel).Dir()), author); err != nil {
+		return nil, err
 	}
 	if stamp == (model.Stamp{}) {
 		stamp.ModTime = time.Now().UnixNano()
@@ -166,41 +170,56 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 		return l.Store.Sync()
 	})
 	if err != nil {
-		return model.WrapError("undo", l.Path().Join(rel), err)
+		return nil, model.WrapError("undo", l.Path().Join(rel), err)
 	}
-	put(l, e, author)
+	x := put(l, e, author)
 	l.PersistChanges()
 	l.QueueEvents(created(l.Path().Join(rel), ChangeRequest{}))
-	return nil
+	return []*tree.Node{x}, nil
 }
 
 // restoreRemoved reverts the removals that followed a user's rejection of a rename: it restores the folder in which the
-// rename had shown the note, and the note.
-func (n *DecisionEffects) restoreRemoved(ctx context.Context, f *Root, rec *model.ProposalRecord) error {
+// rename had shown the note, and the note. It returns what it has restored.
+func (n *DecisionEffects) restoreRemoved(ctx context.Context, f *Root, rec *model.ProposalRecord) (notes, folders []*tree.Node, err error) {
 	if rec.Kind != model.ProposedRename {
-		return nil
+		return nil, nil, nil
 	}
 	l := f.Lock()
 	defer l.Unlock()
 	author := model.Author{Name: rec.Author, Session: rec.Session}
-	if err := n.recreateFolder(ctx, l, rec.ToDir, author); err != nil {
-		return err
+	if folders, err = n.recreateFolder(ctx, l, rec.ToDir, author); err != nil || rec.Dir {
+		return nil, folders, err
 	}
-	id, err := l.Store.DocID(model.Path(rec.Rel))
-	if errors.Is(err, fs.ErrNotExist) || rec.Dir {
-		return nil
+	id, err := removedDoc(l.Store, rec)
+	if id != "" && err == nil {
+		notes, err = n.recreate(ctx, l, rec.Rel, id, author)
 	}
-	if err != nil {
-		return err
-	}
-	return n.recreate(ctx, l, rec.Rel, id, author)
+	return notes, folders, err
 }
 
-func (n *DecisionEffects) recreateFolder(ctx context.Context, l *Locked, rel string, author model.Author) error {
-	if l.Lookup(rel) != nil {
-		return nil
+// removedDoc returns the document of the proposal's note, which RemoveRejected may have removed, or "" if the path has
+// another document or none.
+func removedDoc(store model.Store, rec *model.ProposalRecord) (model.DocID, error) {
+	id, err := store.DocID(model.Path(rec.Rel))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.Doc != "" && id != rec.Doc {
+		return "", nil
 	}
-	return n.makeFolders(ctx, l, shownAt(l, rel), ChangeRequest{Author: author})
+	return id, err
+}
+
+func (n *DecisionEffects) recreateFolder(ctx context.Context, l *Locked, rel string, author model.Author) (made []*tree.Node, err error) {
+	if l.Lookup(rel) != nil {
+		return nil, nil
+	}
+	at := shownAt(l, rel)
+	if err := n.makeFolders(ctx, l, at, ChangeRequest{Author: author}); err != nil {
+		return nil, err
+	}
+	x, err := n.tree.Find("undo", at) // the source may have it at another path
+	if err != nil {
+		return nil, err
+	}
+	return []*tree.Node{x}, nil
 }
 
 // shownAt returns the path at which rel, which does not exist, would be shown. It differs from rel if a folder above it
@@ -245,7 +264,7 @@ func (n *DecisionEffects) CheckUndo(ctx context.Context, e model.JournalEntry) e
 	}
 	x := f.Lookup(rec.Rel)
 	if x == nil {
-		if _, err = f.Store.DocID(model.Path(rec.Rel)); !errors.Is(err, fs.ErrNotExist) { // restoreRemoved may create it again
+		if id, err := removedDoc(f.Store, rec); id != "" || err != nil { // restoreRemoved may create it again
 			return nil
 		}
 	}
@@ -257,13 +276,16 @@ func (n *DecisionEffects) CheckUndo(ctx context.Context, e model.JournalEntry) e
 
 func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
+	var notes, folders []*tree.Node // restored for the undo
 	f, err := n.structureAt("undo", entries[0].Path)
 	for _, e := range entries {
 		rec, why := e.Decision.Proposal, err
 		switch {
 		case why != nil:
 		case e.Decision.Verdict == model.Rejected:
-			why = n.restoreRemoved(ctx, f, rec)
+			var x, dirs []*tree.Node
+			x, dirs, why = n.restoreRemoved(ctx, f, rec)
+			notes, folders = append(notes, x...), append(folders, dirs...)
 		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // otherwise another undo moves the folder at rel back
 			n.removeIfEmpty(ctx, f, rec.Rel)
 		}
@@ -271,8 +293,11 @@ func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry
 			failed[rec.ID] = why
 		}
 	}
-	if len(failed) > 0 {
-		return nil, failed
+	if len(failed) == 0 {
+		again, failed = f.Undo(ctx, entries, d)
 	}
-	return f.Undo(ctx, entries, d)
+	if len(failed) > 0 {
+		n.RemoveRejected(ctx, notes, folders)
+	}
+	return again, failed
 }

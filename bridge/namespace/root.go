@@ -101,7 +101,14 @@ func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []mo
 	return taken
 }
 
-// TakeStarted returns the decisions and undos that a crash has interrupted, once.
+// KeepStarted adds interrupted decisions and undos, which the store has, for TakeStarted.
+func (f *Root) KeepStarted(list ...model.ProposalRecord) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.started = append(f.started, list...)
+}
+
+// TakeStarted returns the interrupted decisions and undos, each to one caller only.
 func (f *Root) TakeStarted() (taken []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

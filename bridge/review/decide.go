@@ -65,6 +65,7 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 		return Outcome{}, err
 	}
 	defer r.config.Events.EndOp()
+	r.ResumeDecisions(context.WithoutCancel(ctx))
 	out := newOutcome()
 	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: author.Name, Reason: author.Reason}
 	waiting := r.waiting()
@@ -72,9 +73,11 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	if err := r.decideSuggestions(ctx, ids, waiting, chosen, d, author, &out); err != nil {
 		return Outcome{}, err
 	}
-	if end, err := r.startDecision(chosen, d, stale); err == nil {
+	before := out
+	before.Failed = maps.Clone(out.Failed)
+	if started, err := r.startDecision(chosen, d, stale); err == nil {
 		r.decideProposals(context.WithoutCancel(ctx), chosen, make(map[string]bool), d, author, stale, &out)
-		end()
+		r.finish(context.WithoutCancel(ctx), started, before, &out)
 	} else {
 		for _, list := range chosen {
 			for _, p := range list {
@@ -275,15 +278,14 @@ func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []s
 	return chosen, rest
 }
 
-// startDecision stores that proposals are about to be decided on, so that the next process continues after a crash:
-// otherwise half of an exchange of names, or the link rewrites of a rename, would stay pending. end removes what
-// startDecision has stored.
-func (r *Review) startDecision(chosen map[*namespace.Root][]*namespace.Proposal, d model.Decision, stale bool) (end func(), err error) {
-	var roots []*namespace.TreeRoot
+// startDecision stores the intent of a decision on several proposals, or on a rename: half of an exchange of names, or
+// the link rewrites of a rename, must not stay pending.
+func (r *Review) startDecision(chosen map[*namespace.Root][]*namespace.Proposal, d model.Decision, stale bool) (intent, error) {
+	var started intent
 	links := false
 	for f, list := range chosen {
 		if !f.ReadOnly() {
-			roots = append(roots, f.Root)
+			started.roots = append(started.roots, f.Root)
 		}
 		for _, p := range list {
 			links = links || p.Record().Kind == model.ProposedRename
@@ -291,12 +293,13 @@ func (r *Review) startDecision(chosen map[*namespace.Root][]*namespace.Proposal,
 		}
 	}
 	if len(d.Items) < 2 && !links {
-		roots = nil
+		started.roots = nil
 	}
-	return r.storeStarted([]model.ProposalRecord{{ID: d.Batch, Kind: model.DecisionStarted, Decision: &d, Stale: stale}}, roots)
+	started.records = []model.ProposalRecord{{ID: d.Batch, Kind: model.DecisionStarted, Decision: &d, Stale: stale}}
+	return started, r.store(started)
 }
 
-func (r *Review) resumeDecision(ctx context.Context, rec model.ProposalRecord) error {
+func (r *Review) resumeDecision(ctx context.Context, rec model.ProposalRecord, out *Outcome) error {
 	d, decided := *rec.Decision, make(map[string]bool)
 	journal, err := r.Journal(maxUndoScan)
 	if err != nil {
@@ -313,10 +316,8 @@ func (r *Review) resumeDecision(ctx context.Context, rec model.ProposalRecord) e
 	}
 	chosen, _ := r.chooseProposals(r.waiting(), ids)
 	d.Items = nil
-	out := Outcome{Batch: d.Batch, Failed: make(map[model.Path]error)}
-	r.decideProposals(ctx, chosen, decided, d, model.Author{Name: d.By, Reason: d.Reason}, rec.Stale, &out)
-	r.names.RemoveRejected(ctx, out.notes, out.folders)
-	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
+	r.decideProposals(ctx, chosen, decided, d, model.Author{Name: d.By, Reason: d.Reason}, rec.Stale, out)
+	return nil
 }
 
 // decideProposals decides on the chosen proposals, root by root. Then it decides on the link rewrites of these
@@ -351,9 +352,13 @@ func (r *Review) decideProposals(
 		out.Proposals = append(out.Proposals, done.Proposals...)
 		out.Notes += len(done.Proposals)
 		maps.Copy(out.Failed, done.Failed)
+	}
+	// The suggestions of the renames come first. Otherwise a rename would rewrite the link in the rejected suggestion of
+	// another one, and an undo would restore the wrong text.
+	r.decideLinks(ctx, decided, d, author, out)
+	for f := range chosen {
 		r.names.FollowDecided(ctx, f)
 	}
-	r.decideLinks(ctx, decided, d, author, out)
 }
 
 func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d model.Decision, author model.Author, out *Outcome) {

@@ -60,7 +60,7 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 func shownAt(f *namespace.TreeRoot, e model.JournalEntry) model.Path {
 	if e.Decision != nil && e.Decision.Proposal != nil {
 		p := e.Decision.Proposal
-		return f.Path().Join(cmp.Or(p.Rel, p.To()))
+		return f.Path().Join(cmp.Or(p.From(), p.To()))
 	}
 	if e.Path == "" {
 		return ""

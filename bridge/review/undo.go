@@ -35,6 +35,7 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 		return Outcome{}, err
 	}
 	defer r.config.Events.EndOp()
+	r.ResumeDecisions(context.WithoutCancel(ctx))
 	// Suggestions is called for its side effects: it reads every note, which adds interrupted decisions to the journal
 	// and finds documents by their texts.
 	if _, err := r.indexes.Suggestions(ctx, ""); err != nil {
@@ -49,92 +50,38 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 		return Outcome{}, err
 	}
 	entries, out := j.selected(selected), newOutcome()
-	end, err := r.startUndo(entries, selected, out.Batch, author)
+	u, err := r.startUndo(entries, selected, out.Batch, author)
 	if err != nil {
 		return Outcome{}, err
 	}
 	r.undoEntries(ctx, j, entries, author, &out)
-	end()
+	r.finish(ctx, u, newOutcome(), &out)
 	if out.Notes == 0 && len(out.Failed) > 0 {
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
 	return out, ctx.Err()
 }
 
-// startUndo stores that several entries are about to be undone, so that the next process continues after a crash: the
-// links in front matter that were rewritten for a rename must be restored together with the rename. end removes what
-// startUndo has stored.
-func (r *Review) startUndo(entries []undoableEntry, s selection, undo string, author model.Author) (end func(), err error) {
-	var roots []*namespace.TreeRoot
+// startUndo stores the intent of an undo of several entries: the links in front matter that were rewritten for a rename
+// must be restored together with the rename.
+func (r *Review) startUndo(entries []undoableEntry, s selection, undo string, author model.Author) (intent, error) {
+	var u intent
 	for _, e := range entries {
-		if f := r.tree.Root(e.Root); !slices.Contains(roots, f) {
-			roots = append(roots, f)
+		if f := r.tree.Root(e.Root); len(entries) > 1 && !slices.Contains(u.roots, f) {
+			u.roots = append(u.roots, f)
 		}
 	}
-	if len(entries) < 2 {
-		roots = nil
-	}
-	var started []model.ProposalRecord
 	for batch, items := range s {
 		d := &model.Decision{Batch: undo, Verdict: model.Undone, By: author.Name, Undoes: batch}
 		for id := range items {
 			d.Items = append(d.Items, model.DecidedItem{ID: id})
 		}
-		started = append(started, model.ProposalRecord{ID: undo + "-" + batch, Kind: model.DecisionStarted, Decision: d})
+		u.records = append(u.records, model.ProposalRecord{ID: undo + "-" + batch, Kind: model.DecisionStarted, Decision: d})
 	}
-	return r.storeStarted(started, roots)
+	return u, r.store(u)
 }
 
-// storeStarted stores the intent of a decision or an undo in the roots. end removes it.
-func (r *Review) storeStarted(started []model.ProposalRecord, roots []*namespace.TreeRoot) (end func(), err error) {
-	var done model.ProposalChange
-	for _, rec := range started {
-		done.Removed = append(done.Removed, rec.ID)
-	}
-	end = func() {
-		for _, f := range roots {
-			r.removeStarted(f, done)
-		}
-	}
-	for _, f := range roots {
-		if err := f.Store.Propose(model.ProposalChange{Upserted: started}); err != nil {
-			end()
-			return nil, model.WrapError("decide", f.Path(), err)
-		}
-	}
-	return end, nil
-}
-
-func (r *Review) removeStarted(f *namespace.TreeRoot, done model.ProposalChange) {
-	if err := f.Store.Propose(done); err != nil {
-		r.config.Logger.Warn("the next process will check a decision again", model.LogFolder, f.Name, model.LogErr, err)
-	}
-}
-
-// ResumeDecisions completes the decisions and undos that a crash has interrupted.
-func (r *Review) ResumeDecisions(ctx context.Context) {
-	if r.config.ReadOnly {
-		return
-	}
-	for _, f := range r.tree.Roots() {
-		for _, rec := range r.config.Roots[f].TakeStarted() {
-			resume := r.resumeDecision
-			if rec.Decision.Verdict == model.Undone {
-				resume = r.resumeUndo
-			}
-			if err := resume(ctx, rec); err != nil {
-				r.config.Logger.Warn("an interrupted decision is not complete", "batch", rec.Decision.Batch, model.LogErr, err)
-				if errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrReadOnly) {
-					continue // the next process tries again
-				}
-			}
-			r.removeStarted(f, model.ProposalChange{Removed: []string{rec.ID}})
-		}
-	}
-}
-
-func (r *Review) resumeUndo(ctx context.Context, rec model.ProposalRecord) error {
-	d := rec.Decision
+func (r *Review) resumeUndo(ctx context.Context, d *model.Decision, out *Outcome) error {
 	s := selection{d.Undoes: nil}
 	for _, item := range d.Items {
 		s.add(d.Undoes, item.ID)
@@ -143,12 +90,10 @@ func (r *Review) resumeUndo(ctx context.Context, rec model.ProposalRecord) error
 		return err
 	}
 	j, err := r.journal()
-	if err != nil {
-		return err
+	if err == nil {
+		r.undoEntries(ctx, j, j.selected(s), model.Author{Name: d.By}, out)
 	}
-	out := Outcome{Batch: d.Batch, Failed: make(map[model.Path]error)}
-	r.undoEntries(ctx, j, j.selected(s), model.Author{Name: d.By}, &out)
-	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
+	return err
 }
 
 // UndoSession undoes everything in an agent's session that no user has decided on: it rejects pending suggestions and
@@ -237,7 +182,8 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			if err := r.names.Recreate(ctx, e.JournalEntry); err != nil {
+			made, err := r.names.Recreate(ctx, e.JournalEntry)
+			if err != nil {
 				return again, err
 			}
 			n := r.tree.Root(e.Root).Lookup(e.Rel) // this finds the note even if its deletion is proposed
@@ -250,6 +196,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			out.Unrestored = append(out.Unrestored, stays...)
 			mu.Unlock()
 			if again = append(again, pending...); err != nil {
+				r.names.RemoveRejected(ctx, made, nil)
 				return again, err
 			}
 		}
@@ -384,8 +331,22 @@ func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) 
 		moves = []move{{e.Root, rec.ID, rec.Dir, -1, removedRel + rec.ID, rec.Rel}}
 	case model.ProposedRename:
 		moves = []move{{e.Root, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
-		for _, x := range batch {
-			if aside := x.Decision.Proposal; aside.DisplacedName != "" && aside.From() == rec.To() {
+		at := slices.IndexFunc(batch, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
+		if at < 0 {
+			at = len(batch)
+		}
+		for i, x := range batch {
+			aside := *x.Decision.Proposal
+			if aside.DisplacedName == "" {
+				continue
+			}
+			for i != at { // its path when the name was freed
+				if y := batch[i].Decision.Proposal; y.ID != aside.ID && y.Kind == model.ProposedRename {
+					aside.Rebase(y.To(), y.Rel)
+				}
+				i += cmp.Compare(at, i)
+			}
+			if aside.From() == rec.To() {
 				moves = append(moves, move{e.Root, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
 			}
 		}

@@ -103,8 +103,14 @@ func RewriteLinks(current *model.Version, x *attribution.Layout, edits []diffwra
 			from := cursor.OffAt(pos)
 			link.Removed = append(link.Removed, model.DeletedRange{At: id, Text: x.Raw[from:cursor.OffAt(pos+int(id.Len))]})
 		})
-		if len(link.Removed) == 0 { // a note without a document
+		var after model.IDRange // text that was deleted before the link, and that an undo restores, stays before it
+		if n := len(link.Removed); n > 0 {
+			after = link.Removed[n-1].At
+		} else { // a note without a document
 			link.Removed = []model.DeletedRange{{At: model.OffsetRange(e.Pos, e.Pos+e.Deleted), Text: x.Raw[e.Off : e.Off+e.Len]}}
+		}
+		if len(current.CanonicalEdits()) == 0 {
+			plan.Placements = append(plan.Placements, model.Placement{Len: len(e.New), After: after})
 		}
 		plan.Links = append(plan.Links, link)
 	}
