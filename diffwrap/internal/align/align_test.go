@@ -299,7 +299,7 @@ func TestFolds(t *testing.T) {
 		w, changes := drawWording(rnd)
 		steps := slices.Clone(MergeRules)
 		for _, i := range CoalesceRules {
-			steps = append(steps, MergeRule{i.Rule, func(w *tokenDiff, changes []change) []change {
+			steps = append(steps, MergeRule{i.Name, func(w *tokenDiff, changes []change) []change {
 				return join(changes, func(left, right change) bool { return joinsOver(w, left, right, []CoalesceRule{i}) })
 			}})
 		}
