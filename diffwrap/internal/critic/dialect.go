@@ -28,12 +28,7 @@ const (
 
 var dialectNames = []string{"plain", "commentator", "relay-comments"}
 
-func (d Dialect) String() string {
-	if d < 0 || int(d) >= len(dialectNames) {
-		d = Plain
-	}
-	return dialectNames[d]
-}
+func (d Dialect) String() string { return dialectNames[d] }
 
 func ParseDialect(s string) (Dialect, error) {
 	if d := slices.Index(dialectNames, s); d >= 0 {

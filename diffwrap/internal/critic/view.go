@@ -21,12 +21,7 @@ const (
 
 var viewNames = []string{"accepted", "original", "raw"}
 
-func (v View) String() string {
-	if v < 0 || int(v) >= len(viewNames) {
-		return fmt.Sprintf("View(%d)", int(v))
-	}
-	return viewNames[v]
-}
+func (v View) String() string { return viewNames[v] }
 
 func ParseView(s string) (View, error) {
 	if v := slices.Index(viewNames, s); v >= 0 {
