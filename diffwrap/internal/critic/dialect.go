@@ -164,12 +164,12 @@ func (m *metadata) set(name, value string) {
 
 // authoredComment reads Relay's {{author="..." date="...">>text<<}} at offset i. A comment without text is only an
 // attribution, so it is hidden.
-func (p *parser) authoredComment(find *finder, i int) (Cell, bool) {
-	m, n := readAttributes(find.text[i:], ">>")
+func (p *parser) authoredComment(find *span.Finder, i int) (Cell, bool) {
+	m, n := readAttributes(find.Text[i:], ">>")
 	if n == 0 {
 		return Cell{}, false
 	}
-	end := find.next("<<}}", i+n)
+	end := find.Next("<<}}", i+n)
 	if end < 0 {
 		return Cell{}, false
 	}
@@ -183,7 +183,7 @@ func (p *parser) authoredComment(find *finder, i int) (Cell, bool) {
 	if !c.Resolved {
 		c.Added = c.Span
 	}
-	p.readTail(find.text, &c)
+	p.readTail(find.Text, &c)
 	return c, true
 }
 

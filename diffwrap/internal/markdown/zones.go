@@ -19,12 +19,12 @@ type Zones struct {
 	pos      int           // end of the text that has been read
 	end      int           // end of the paragraph at pos, which ends inline constructs
 	closers  map[int]int   // for code spans of the paragraph: from the opening backticks to the end of the span
-	found    map[string]int
+	find     span.Finder
 }
 
 func NewZones(text string) *Zones {
 	body, has := block.FrontMatter(text)
-	z := &Zones{text: text, found: make(map[string]int)}
+	z := &Zones{text: text, find: span.Finder{Text: text}}
 	if has {
 		z.literals = append(z.literals, span.New(0, body))
 	}
@@ -146,24 +146,10 @@ func (z *Zones) enclosed(i int, open, close string, limit int) int {
 		return i + 1
 	}
 	from := i + len(open)
-	if end := z.find(close, from); end > from && end+len(close) <= limit {
+	if end := z.find.Next(close, from); end > from && end+len(close) <= limit {
 		return end + len(close)
 	}
 	return i + 1
-}
-
-// find returns the offset of the first occurrence of pattern at or after the given offset, or the length of the text.
-// It caches the result, so that many openers without a closer cost only one search.
-func (z *Zones) find(pattern string, from int) int {
-	if at, ok := z.found[pattern]; ok && at >= from {
-		return at
-	}
-	at := strings.Index(z.text[from:], pattern)
-	if at < 0 {
-		at = len(z.text) - from
-	}
-	z.found[pattern] = from + at
-	return from + at
 }
 
 // formula returns the end of the formula at an offset. Single dollars must have no blank directly inside them, and no
