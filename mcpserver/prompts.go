@@ -90,7 +90,7 @@ func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path)
 		return "", err
 	}
 	var lines []string
-	_, err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d document.Document) []string {
+	_, err = search.Scan(ctx, s.index, notes, []grep.Clause{{"{>>"}}, func(d document.Document) []string {
 		return result.CommentsIn(d.Path, d.Version)
 	}, func(found []string) bool {
 		lines = append(lines, found...)
