@@ -37,44 +37,25 @@ type Reading struct {
 	Begin textrange.Position
 }
 
-// position matches the parameters of a URI whose path is not percent-encoded.
-var position = regexp.MustCompile(`\?(?:line=([0-9]+))?&?(?:column=([0-9]+))?$`)
+// position matches the parameters of a URI.
+var position = regexp.MustCompile(`\?(?:line=([1-9][0-9]{0,8}))?&?(?:column=([1-9][0-9]{0,8}))?$`)
 
 // ParseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
 // literal path followed by a line and a column.
 func ParseURI(uri string) ([]Reading, error) {
-	var list []Reading
-	if u, err := url.Parse(uri); err == nil && u.Scheme == scheme && u.Host == "" && u.Path != "" {
-		begin, err := positionIn(uri, u.Query())
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Reading{u.Path, begin})
-	}
-	if plain, ok := strings.CutPrefix(uri, scheme+":///"); ok && plain != "" {
-		list = append(list, Reading{Name: plain})
-		if m := position.FindStringSubmatch(plain); m != nil {
-			query := url.Values{"line": {m[1]}, "column": {m[2]}}
-			begin, err := positionIn(uri, query)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, Reading{strings.TrimSuffix(plain, m[0]), begin})
-		}
-	}
-	if list == nil {
+	plain, ok := strings.CutPrefix(uri, scheme+":///")
+	if !ok || plain == "" {
 		return nil, result.InvalidArgument("Resource %q is not an address like note:///Folder/Name.md.", uri)
 	}
-	return list, nil
-}
-
-func positionIn(uri string, query url.Values) (begin textrange.Position, err error) {
-	for name, to := range map[string]*int{"line": &begin.Line, "column": &begin.Column} {
-		if s := query.Get(name); s != "" {
-			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
-				return begin, result.InvalidArgument("Resource %q: %s is not a number from 1 on.", uri, name)
-			}
-		}
+	list, at := []Reading{{Name: plain}}, Reading{Name: plain}
+	if m := position.FindStringSubmatch(plain); m != nil {
+		at.Name = strings.TrimSuffix(plain, m[0])
+		at.Begin.Line, _ = strconv.Atoi(m[1]) // 0 if the parameter is missing
+		at.Begin.Column, _ = strconv.Atoi(m[2])
+		list = append(list, at)
 	}
-	return begin, nil
+	if decoded, err := url.PathUnescape(at.Name); err == nil {
+		list = append([]Reading{{decoded, at.Begin}}, list...)
+	}
+	return list, nil
 }
