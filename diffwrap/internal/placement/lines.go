@@ -6,6 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -45,14 +46,8 @@ func around(mark string) func(block.LineKind, string) bool {
 func isRow(_ block.LineKind, s string) bool      { return block.IsRow(s) }
 func hasBlockID(_ block.LineKind, s string) bool { return blockID(s) > 0 }
 
-// blockID returns the length of the block ID at the end of a line, or 0.
-func blockID(s string) int {
-	at := strings.LastIndexByte(s, '^')
-	if at < 0 || at+1 == len(s) || at > 0 && s[at-1] != ' ' && s[at-1] != '\t' || strings.ContainsAny(s[at:], " \t\n|]") {
-		return 0
-	}
-	return len(s) - at
-}
+// blockID returns the length of the block ID at the end of a text, or 0.
+func blockID(s string) int { return max(0, len(s)-markdown.BlockID(s, len(s))) }
 
 // edge is the place at which a mark touches a line.
 type edge int
