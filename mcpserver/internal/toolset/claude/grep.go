@@ -43,7 +43,6 @@ type grepArgs struct {
 	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines"`
 	HeadLimit  *int   `arg:"head_limit" is:"bound" min:"0" def:"250" doc:"Maximum number of lines, paths or counts; 0 for all"`
 	Offset     int    `arg:"offset" is:"bound" min:"0" def:"0" doc:"Number of entries to skip"`
-	Cursor     string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer; then offset has no effect"`
 	result.Listing
 }
 
@@ -112,7 +111,6 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 		job.limit = *a.HeadLimit
 	}
 	job.listing = a.Listing
-	job.listing.Cursor = a.Cursor
 	if job.after, err = job.listing.SearchPos(); err != nil {
 		return nil, err
 	}
