@@ -49,41 +49,41 @@ func (c Changes) CheckWrite(p model.Path) error {
 }
 
 // Rewrite replaces the whole text of a document that the session has read.
-func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, r Reader, doing string) (Result, error) {
+func (c Changes) Rewrite(ctx context.Context, p model.Path, content, doing string) (Result, error) {
 	if !p.IsNote() {
 		if err := CheckFile(p, content); err != nil {
 			return Result{}, err
 		}
 	}
-	known, err := c.RequireRead(ctx, p, r, doing)
+	known, err := c.RequireRead(ctx, p, doing)
 	if err != nil {
 		return Result{}, err
 	}
 	if !p.IsNote() {
-		return c.rewriteFile(ctx, p, known, content, r)
+		return c.rewriteFile(ctx, p, known, content)
 	}
 	content = textrange.InStyleOf(known.Text, content)
 	if err := textrange.CheckMarkup(textrange.Argument{Name: "content", Text: content}, c.Workspace.Options().View, known.Text, content, 0); err != nil {
 		return Result{}, err
 	}
-	res, err := c.Replace(ctx, p, known, content, r, "replace the content of "+string(p))
+	res, err := c.Replace(ctx, p, known, content, "replace the content of "+string(p))
 	return Result{Result: res, Before: known.Text}, err
 }
 
 // rewriteFile replaces the text of a file. It fails if the file has changed since the session read it.
-func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string, r Reader) (Result, error) {
+func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string) (Result, error) {
 	if _, err := (document.Resolver{Workspace: c.Workspace}).ReadText(ctx, p); err != nil {
 		return Result{}, err
 	}
 	edits := diffwrap.Diff(known.Text, content)
-	if err := c.CheckDeletions(p, known, edits, r); err != nil {
+	if err := c.CheckDeletions(p, known, edits); err != nil {
 		return Result{}, err
 	}
 	proposed, err := c.writeFile(ctx, file{
 		path: p, text: content, base: sumOf(known.Text), seen: known.ReadRanges.AfterEdits(edits, true), operation: Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {
-		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, r(p, textrange.Position{}))
+		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, c.Reader(p, textrange.Position{}))
 	}
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
@@ -193,10 +193,10 @@ func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	return result.InvalidArgument(say, in)
 }
 
-// Replace returns the edits that replace the quote. If there are several matches, the session must have read all of
+// ReplaceQuote returns the edits that replace a quote. If there are several matches, the session must have read all of
 // them. If there is one match, the session need not have read it, because the call quotes it; unseen is set
 // if it has not.
-func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, r Reader) (edits []diffwrap.Edit, unseen bool, err error) {
+func (c Changes) ReplaceQuote(p model.Path, q Quote, text string, seen textrange.RangeSet) (edits []diffwrap.Edit, unseen bool, err error) {
 	places, err := q.Find(p, text)
 	if err != nil {
 		return nil, false, err
@@ -204,13 +204,13 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textr
 	for _, place := range places {
 		part, missing := seen.FirstMissing(place)
 		if missing && len(places) > 1 {
-			return nil, false, NotReadError(p, text, part, r)
+			return nil, false, c.NotReadError(p, text, part)
 		}
 		unseen = missing
 	}
 	edits = textrange.Replace(text, places, q.Old, q.New)
 	if p.IsNote() {
-		err = textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: q.New}, view, text, diffwrap.Apply(text, edits), places[0].Start)
+		err = textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: q.New}, c.Workspace.Options().View, text, diffwrap.Apply(text, edits), places[0].Start)
 	}
 	return edits, unseen, err
 }

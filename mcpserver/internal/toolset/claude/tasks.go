@@ -214,7 +214,7 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	}
 	known, ok := shown[p]
 	if !ok {
-		if known, err = c.Changes.RequireRead(ctx, p, reader, "editing"); err != nil {
+		if known, err = c.Changes.RequireRead(ctx, p, "editing"); err != nil {
 			return "", err
 		}
 		shown[p] = known
@@ -227,7 +227,7 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	task := tasks[k]
 	place := textrange.Lines(known.Text)[task.Line-1]
 	if part, missing := known.ReadRanges.FirstMissing(place); missing {
-		return "", change.NotReadError(p, known.Text, part, reader)
+		return "", c.Changes.NotReadError(p, known.Text, part)
 	}
 	changed := result.InvalidArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, result.Escape(p))
 	if m[3] != "" && m[3] != strings.TrimRight(known.Text[place.Start:place.End], "\r\n") {

@@ -42,7 +42,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	if err != nil {
 		return none, err
 	}
-	known, err := c.Changes.RequireRead(ctx, p, Reader, "changing")
+	known, err := c.Changes.RequireRead(ctx, p, "changing")
 	if err != nil {
 		return none, err
 	}
@@ -58,7 +58,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	if err != nil {
 		return none, err
 	}
-	res, err := c.Changes.Replace(ctx, p, known, text, Reader, fmt.Sprintf("change the note %s", p))
+	res, err := c.Changes.Replace(ctx, p, known, text, fmt.Sprintf("change the note %s", p))
 	if err != nil {
 		return none, err
 	}
