@@ -102,27 +102,27 @@ func (c Changes) ApproveAll(ctx context.Context, whats []string) (context.Contex
 
 // Create creates a note. argument is the name of the argument that contains text. If argument is "", Create does not
 // check text for CriticMarkup.
-func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (bridge.Result, error) {
+func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (Result, error) {
 	if argument != "" {
 		if err := textrange.CheckMarkup(textrange.Argument{Name: argument, Text: text}, c.Workspace.Options().View, "", text, 0); err != nil {
-			return bridge.Result{}, err
+			return Result{}, err
 		}
 	}
 	if err := c.checkAndApprove(ctx, p, Request{
 		Operation: Create, Action: "create the note " + string(p), Detail: func() (string, string) { return excerpt("It writes", text), "" },
 	}); err != nil {
-		return bridge.Result{}, err
+		return Result{}, err
 	}
 	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
 		c.Session.RecordCreate(p, res.Version)
 	}
-	return res, err
+	return Result{Result: res}, err
 }
 
 // Replace replaces the text of the note at p, and merges it with changes that others have made since the session read
 // it. what describes the change as a verb phrase.
-func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text, what string) (bridge.Result, error) {
+func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text, what string) (Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.CheckDeletions(p, known, edits)
 	if err == nil {
@@ -130,13 +130,13 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 		err = c.checkAndApprove(ctx, p, Request{Operation: Update, Action: what, Detail: detail})
 	}
 	if err != nil {
-		return bridge.Result{}, err
+		return Result{}, err
 	}
 	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*model.Version{known.Version}, Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
 		c.Session.RecordChange(p, known.Version, res.Version, known.ReadRanges.AfterEdits(edits, true).Rebase(text, res.Version.Text(), false))
 	}
-	return res, err
+	return Result{Result: res, Before: known.Text}, err
 }
 
 // Update applies the edits that fn returns for the current text of the note at p. It calls fn before it asks for
@@ -184,8 +184,8 @@ func (c Changes) plan(ctx context.Context, p model.Path, fn func(current *model.
 
 // Append adds content at the end of the note at p, or at the end of a section. If the section is missing, Append
 // creates it and returns its heading. It deletes nothing, so the session need not have read the note.
-func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
-	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
+func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (_ Result, made string, err error) {
+	_, res, err := c.Update(ctx, p, "append to the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
 		doc := current.Text()
 		off, insert, ok := 0, "", false
 		made = ""
@@ -207,15 +207,7 @@ func (c Changes) Append(ctx context.Context, p model.Path, section, content, arg
 		}
 		return edits, textrange.CheckMarkup(textrange.Argument{Name: argument, Text: content}, view, doc, diffwrap.Apply(doc, edits), off)
 	})
-	return res, made, err
-}
-
-func Notice(res bridge.Result) string {
-	notes := res.Warnings
-	if res.Merged {
-		notes = append(slices.Clip(notes), "Others had changed the note since you read it; their changes were kept. Read it again.")
-	}
-	return strings.Join(notes, " ")
+	return Result{Result: res}, made, err
 }
 
 func checkUTF8(p model.Path, v *model.Version) error {

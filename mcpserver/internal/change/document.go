@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/filetype"
@@ -29,13 +30,16 @@ func (r Result) Notice() string {
 	if r.Proposed {
 		return "The change is proposed as a whole file until a user accepts it."
 	}
-	return Notice(r.Result)
+	notes := r.Warnings
+	if r.Merged {
+		notes = append(slices.Clip(notes), "Others had changed the note since you read it; their changes were kept. Read it again.")
+	}
+	return strings.Join(notes, " ")
 }
 
 func (c Changes) CreateDocument(ctx context.Context, p model.Path, content string) (Result, error) {
 	if p.IsNote() {
-		res, err := c.Create(ctx, p, content, "content")
-		return Result{Result: res}, err
+		return c.Create(ctx, p, content, "content")
 	}
 	proposed, err := c.writeFile(ctx, file{path: p, text: content, seen: textrange.All(content), operation: Create, what: "create " + string(p)})
 	return Result{Proposed: proposed}, err
@@ -66,8 +70,7 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content, doing strin
 	if err := textrange.CheckMarkup(textrange.Argument{Name: "content", Text: content}, c.Workspace.Options().View, known.Text, content, 0); err != nil {
 		return Result{}, err
 	}
-	res, err := c.Replace(ctx, p, known, content, "replace the content of "+string(p))
-	return Result{Result: res, Before: known.Text}, err
+	return c.Replace(ctx, p, known, content, "replace the content of "+string(p))
 }
 
 // rewriteFile replaces the text of a file. It fails if the file has changed since the session read it.

@@ -63,7 +63,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 		return none, err
 	}
 	words, _ := countBody(res.Version.Text())
-	return updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: change.Notice(res)}, nil
+	return updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: res.Notice()}, nil
 }
 
 func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
