@@ -49,9 +49,9 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 	case req.Method == mcp.MethodToolsCall:
 		wrong = s.checkTool(sess, req.Params.Name)
 	case req.Method == mcp.MethodResourcesRead && document.IsURI(req.Params.URI):
-		uri, err := sess.canonical(ctx, req.Params.URI)
+		p, begin, err := sess.client.Resolver.AtURI(ctx, req.Params.URI)
 		if err == nil {
-			return withURI(message, uri), nil
+			return withURI(message, document.URIAt(p, begin)), nil
 		}
 		wrong = sess.noResource(err, req.Params.URI, req.Params.Meta)
 	}
@@ -82,20 +82,6 @@ func (s *Server) checkTool(sess *Session, name string) *rpcError {
 	}
 	short, _ := result.Truncate(name, 100)
 	return invalid("There is no tool %q. The tools are %s.", short, strings.Join(offered, ", "))
-}
-
-func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
-	readings, err := document.ParseURI(uri)
-	if err != nil {
-		return "", err
-	}
-	for _, r := range readings {
-		if p, err := s.client.Resolver.LookUp(r.Name); err == nil {
-			return document.URIAt(p, r.Begin), nil
-		}
-	}
-	_, err = s.client.Resolver.Resolve(ctx, readings[0].Name)
-	return "", err
 }
 
 func (s *Session) noResource(err error, uri string, meta json.RawMessage) *rpcError {

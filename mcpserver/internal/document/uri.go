@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -32,30 +33,45 @@ func URIAt(p model.Path, begin textrange.Position) string {
 	return u.String()
 }
 
-type Reading struct {
-	Name  string
-	Begin textrange.Position
+// AtURI returns the document and the position that a URI names.
+func (r Resolver) AtURI(ctx context.Context, uri string) (p model.Path, begin textrange.Position, err error) {
+	readings, err := parseURI(uri)
+	if err != nil {
+		return "", begin, err
+	}
+	for _, x := range readings {
+		if p, err := r.LookUp(x.name); err == nil {
+			return p, x.begin, nil
+		}
+	}
+	p, err = r.Resolve(ctx, readings[0].name)
+	return p, begin, err
+}
+
+type reading struct {
+	name  string
+	begin textrange.Position
 }
 
 // position matches the parameters of a URI.
 var position = regexp.MustCompile(`\?(?:line=([1-9][0-9]{0,8}))?&?(?:column=([1-9][0-9]{0,8}))?$`)
 
-// ParseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
+// parseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
 // literal path followed by a line and a column.
-func ParseURI(uri string) ([]Reading, error) {
+func parseURI(uri string) ([]reading, error) {
 	plain, ok := strings.CutPrefix(uri, scheme+":///")
 	if !ok || plain == "" {
 		return nil, result.InvalidArgument("Resource %q is not an address like note:///Folder/Name.md.", uri)
 	}
-	list, at := []Reading{{Name: plain}}, Reading{Name: plain}
+	list, at := []reading{{name: plain}}, reading{name: plain}
 	if m := position.FindStringSubmatch(plain); m != nil {
-		at.Name = strings.TrimSuffix(plain, m[0])
-		at.Begin.Line, _ = strconv.Atoi(m[1]) // 0 if the parameter is missing
-		at.Begin.Column, _ = strconv.Atoi(m[2])
+		at.name = strings.TrimSuffix(plain, m[0])
+		at.begin.Line, _ = strconv.Atoi(m[1]) // 0 if the parameter is missing
+		at.begin.Column, _ = strconv.Atoi(m[2])
 		list = append(list, at)
 	}
-	if decoded, err := url.PathUnescape(at.Name); err == nil {
-		list = append([]Reading{{decoded, at.Begin}}, list...)
+	if decoded, err := url.PathUnescape(at.name); err == nil {
+		list = append([]reading{{decoded, at.begin}}, list...)
 	}
 	return list, nil
 }
