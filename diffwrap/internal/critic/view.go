@@ -44,17 +44,10 @@ func (d *Document) Render(v View) string {
 
 type Segment struct{ RawOff, ViewOff, Len int }
 
-func Segments(raw string, known Known, v View) []Segment {
-	if raw == "" {
-		return nil
-	}
-	if v == RawView {
-		return []Segment{{Len: len(raw)}}
-	}
-	var out []Segment
+func (d *Document) Segments(v View) (out []Segment) {
 	viewOff := 0
-	for _, c := range Parse(raw, known).Cells {
-		s := c.visible(v)
+	for i := range d.Cells {
+		s := d.Cells[i].visible(v)
 		if s.Empty() {
 			continue
 		}
