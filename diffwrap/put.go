@@ -128,7 +128,6 @@ func (p *putter) put() (Result, error) {
 	return r, err
 }
 
-// draw writes the change as marks.
 func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {

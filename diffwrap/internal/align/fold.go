@@ -7,7 +7,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// CoalesceRule is a rule that merges two adjacent changes.
 type CoalesceRule struct {
 	Name  string
 	joins func(w *tokenDiff, left, right change) bool

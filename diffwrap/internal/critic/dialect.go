@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Dialect is a way to attribute a mark to its writer inside the text; see diffwrap.Dialect.
 type Dialect int
 
 const (

@@ -138,7 +138,6 @@ func (p *layout) moved(h align.Hunk, limit span.Span) []align.Hunk {
 	return out
 }
 
-// Place is a rule about where a hunk can begin.
 type Place struct {
 	Name string
 	is   func(p *layout, h align.Hunk) bool

@@ -59,7 +59,6 @@ func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
 	return err
 }
 
-// MissingError reports a name without a document.
 type MissingError struct {
 	Name    string
 	Similar []string // paths that the model may have meant

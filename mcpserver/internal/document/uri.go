@@ -53,7 +53,6 @@ type reading struct {
 	begin textrange.Position
 }
 
-// position matches the parameters of a URI.
 var position = regexp.MustCompile(`\?(?:line=([1-9][0-9]{0,8}))?&?(?:column=([1-9][0-9]{0,8}))?$`)
 
 // parseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
