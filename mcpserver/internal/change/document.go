@@ -130,7 +130,7 @@ type Quote struct {
 	Old, New string
 	All      bool   // whether to replace every occurrence instead of the only one
 	Section  string // the section to search; "" means the whole text
-	Known    string // the text that was last shown to the session
+	known    string // the text that was last shown to the session
 }
 
 // QuoteError is the error for a quote that does not occur exactly once.
@@ -151,10 +151,10 @@ func (q Quote) Check() error {
 	return nil
 }
 
-// Find returns the ranges of the quote, which do not overlap. If textrange.Find has no match, it accepts a single match
+// find returns the ranges of the quote, which do not overlap. If textrange.Find has no match, it accepts a single match
 // of textrange.FindNear. It returns a *QuoteError if there is no match, or if a quote that is to be replaced once has
 // several.
-func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
+func (q Quote) find(p model.Path, text string) ([]textrange.Range, error) {
 	in, inside := result.Escape(p), func(textrange.Range) bool { return true }
 	if q.Section != "" {
 		s, err := outline.SectionOf(text, q.Section)
@@ -181,9 +181,9 @@ func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 }
 
 func (q Quote) notFound(in, text string, near []textrange.Range) error {
-	if q.Known != text {
-		if old := textrange.Find(q.Known, q.Old); len(old) > 0 {
-			return result.InvalidArgument("%s has changed since you read it: old_string was on %s and no longer is. Read it again.", in, textrange.NameLines(q.Known, old))
+	if q.known != text {
+		if old := textrange.Find(q.known, q.Old); len(old) > 0 {
+			return result.InvalidArgument("%s has changed since you read it: old_string was on %s and no longer is. Read it again.", in, textrange.NameLines(q.known, old))
 		}
 	}
 	const say = "old_string not found in %s. Make sure it matches exactly."
@@ -200,7 +200,9 @@ func (q Quote) notFound(in, text string, near []textrange.Range) error {
 // them. If there is one match, the session need not have read it, because the call quotes it; unseen is set
 // if it has not.
 func (c Changes) ReplaceQuote(p model.Path, q Quote, text string, seen textrange.RangeSet) (edits []diffwrap.Edit, unseen bool, err error) {
-	places, err := q.Find(p, text)
+	shown, _ := c.Session.ReadStateOf(p)
+	q.known = shown.Text
+	places, err := q.find(p, text)
 	if err != nil {
 		return nil, false, err
 	}

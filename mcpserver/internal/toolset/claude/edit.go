@@ -55,7 +55,6 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	q.Known = known.Text
 	replaced := 0
 	var unseen bool // the replaced text was quoted but not read
 	var near bool   // the match differs from old_string in more than quotes and line breaks

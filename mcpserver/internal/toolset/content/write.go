@@ -76,8 +76,6 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	case a.OldString == "":
 		return res, result.InvalidArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
 	}
-	known, _ := c.Session.ReadStateOf(p)
-	q.Known = known.Text
 	done, err := c.Changes.Edit(ctx, p, func(text string, seen textrange.RangeSet) ([]diffwrap.Edit, error) {
 		edits, _, err := c.Changes.ReplaceQuote(p, q, text, seen)
 		return edits, err
