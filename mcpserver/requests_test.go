@@ -72,14 +72,16 @@ func TestRefusedRequests(t *testing.T) {
 func TestResourceAddressAsItStands(t *testing.T) {
 	b := connectBoth(t, map[string]string{"V/a b.md": "one", "V/50%.md": "two", "V/q?.md": "three", "V/h#1.md": "four\nfive", "V/é.md": "six"})
 	for uri, want := range map[string][2]string{
-		"note:///V/a b.md":          {"note:///V/a%20b.md", "one"},
-		"note:///V/a%20b.md":        {"note:///V/a%20b.md", "one"},
-		"note:///V/50%.md":          {"note:///V/50%25.md", "two"},
-		"note:///V/q?.md":           {"note:///V/q%3F.md", "three"},
-		"note:///V/h#1.md":          {"note:///V/h%231.md", "four\nfive"},
-		"note:///V/h#1.md?line=2":   {"note:///V/h%231.md", "five"},
-		"note:///V/h%231.md?line=2": {"note:///V/h%231.md", "five"},
-		"note:///V/é.md":            {"note:///V/%C3%A9.md", "six"},
+		"note:///V/a b.md":                   {"note:///V/a%20b.md", "one"},
+		"note:///V/a%20b.md":                 {"note:///V/a%20b.md", "one"},
+		"note:///V/50%.md":                   {"note:///V/50%25.md", "two"},
+		"note:///V/q?.md":                    {"note:///V/q%3F.md", "three"},
+		"note:///V/h#1.md":                   {"note:///V/h%231.md", "four\nfive"},
+		"note:///V/h#1.md?line=2":            {"note:///V/h%231.md", "five"},
+		"note:///V/h%231.md?line=2":          {"note:///V/h%231.md", "five"},
+		"note:///V/h#1.md?line=2&column=3":   {"note:///V/h%231.md", "ve"},
+		"note:///V/h%231.md?column=3&line=2": {"note:///V/h%231.md", "ve"},
+		"note:///V/é.md":                     {"note:///V/%C3%A9.md", "six"},
 	} {
 		for author, r := range b.request(t, "resources/read", map[string]any{"uri": uri}) {
 			var got struct{ Contents []struct{ URI, Text string } }

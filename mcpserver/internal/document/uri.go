@@ -53,7 +53,7 @@ type reading struct {
 	begin textrange.Position
 }
 
-var position = regexp.MustCompile(`\?(?:line=([1-9][0-9]{0,8}))?&?(?:column=([1-9][0-9]{0,8}))?$`)
+var position = regexp.MustCompile(`\?((?:(?:line|column)=[1-9][0-9]{0,8}&?)+)$`)
 
 // parseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
 // literal path followed by a line and a column.
@@ -65,8 +65,9 @@ func parseURI(uri string) ([]reading, error) {
 	list, at := []reading{{name: plain}}, reading{name: plain}
 	if m := position.FindStringSubmatch(plain); m != nil {
 		at.name = strings.TrimSuffix(plain, m[0])
-		at.begin.Line, _ = strconv.Atoi(m[1]) // 0 if the parameter is missing
-		at.begin.Column, _ = strconv.Atoi(m[2])
+		query, _ := url.ParseQuery(m[1])
+		at.begin.Line, _ = strconv.Atoi(query.Get("line")) // 0 if the parameter is missing
+		at.begin.Column, _ = strconv.Atoi(query.Get("column"))
 		list = append(list, at)
 	}
 	if decoded, err := url.PathUnescape(at.name); err == nil {
