@@ -81,7 +81,7 @@ const maxSimilar = 3
 func (r Resolver) Similar(ctx context.Context, name string) []string {
 	base := foldBase(name)
 	var found []string
-	err := r.Workspace.Walk(ctx, "", func(e bridge.Info) error {
+	_ = r.Workspace.Walk(ctx, "", func(e bridge.Info) error { // without similar paths the error is good enough
 		if e.Kind == model.KindDir || e.Kind == model.KindLink || foldBase(e.Path.Base()) != base {
 			return nil
 		}
@@ -90,9 +90,6 @@ func (r Resolver) Similar(ctx context.Context, name string) []string {
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, fs.SkipAll) {
-		return nil
-	}
 	return found
 }
 
