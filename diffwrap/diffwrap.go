@@ -33,7 +33,6 @@ func DiffKeepingWords(old, new string) []Edit { return align.DiffKeepingWords(ol
 // long change to many short ones.
 func DiffWords(old, new string) []Edit { return align.Words(old, new) }
 
-// View is a rendering of a raw text.
 type View = critic.View
 
 const (
@@ -47,7 +46,6 @@ func ParseView(s string) (View, error) { return critic.ParseView(s) }
 func (k Known) Accepted(raw string) string { return k.Render(raw, AcceptedView) }
 func Accepted(raw string) string           { return Known{}.Accepted(raw) }
 
-// Original returns the OriginalView of raw.
 func (k Known) Original(raw string) string { return k.Render(raw, OriginalView) }
 func Original(raw string) string           { return Known{}.Original(raw) }
 
@@ -65,7 +63,12 @@ type Segment = critic.Segment
 
 // Segments lists the parts of raw that the view shows, in order. No segment is empty. Segments that are adjacent in
 // raw are merged.
-func (k Known) Segments(raw string, v View) []Segment { return critic.Segments(raw, k.marks, v) }
+func (k Known) Segments(raw string, v View) []Segment {
+	if v == RawView && raw != "" {
+		return []Segment{{Len: len(raw)}}
+	}
+	return k.parse(raw).Segments(v)
+}
 
 // Dialect is a way to attribute a mark to its writer inside the text. All dialects are read; Options selects the
 // dialect that Put writes.

@@ -78,9 +78,9 @@
 // (marking.WriteOptions).
 //
 // The rules are rows of tables: LineMarkers, Constructs, Destinations and Joints (internal/markdown) for tokens,
-// CoalesceRules and MergeRules (internal/align) for words, Places and Lines (internal/placement) for placement. Each
-// row has an example, which rules_test.go checks. testdata/put has the cases of whole stages; docs/marks.md shows the
-// results.
+// CoalesceRules and MergeRules (internal/align) for words, Places and Lines (internal/placement) for placement.
+// rules_test.go says what each row does, and checks it by an example. testdata/put has the cases of whole stages;
+// docs/marks.md shows the results.
 //
 // Parsers disagree about a text with literal delimiters. In prose Put follows most of them: the leftmost opener counts,
 // it ends at its first own closer, nothing nests except marks in highlights, and an opener without a closer is text.

@@ -40,8 +40,8 @@ func HasBody(text string) bool {
 // blanks.
 func FrontMatter(text string) (body int, ok bool) { return block.FrontMatter(text) }
 
-// frontMatter is the plan for the front matter in a Put. Its offsets are the starts of the bodies. They are 0 for a
-// text without front matter.
+// frontMatter is the plan for the front matter in a Put. Its offsets are the starts of the bodies, after a byte order
+// mark.
 type frontMatter struct {
 	rawEnd, oldEnd, newEnd int    // in the raw text, the old and the new accepted view
 	text                   string // new front matter
@@ -51,7 +51,8 @@ type frontMatter struct {
 
 // frontMatter plans the front matter of a Put. old and new are the accepted views.
 func (o Options) frontMatter(doc *critic.Document, old, original, new string) (frontMatter, error) {
-	var f frontMatter
+	top := len(doc.Raw) - len(strings.TrimPrefix(doc.Raw, ByteOrderMark))
+	f := frontMatter{rawEnd: top, oldEnd: top, newEnd: top}
 	end, has := FrontMatter(doc.Raw)
 	if has {
 		shown, marked, cut := shownOf(doc, end)
@@ -69,10 +70,10 @@ func (o Options) frontMatter(doc *critic.Document, old, original, new string) (f
 	}
 	newEnd, hasNew := FrontMatter(new)
 	if !hasNew {
-		newEnd = 0
+		newEnd = top
 	}
-	ok := block.OpensFrontMatter(old) || block.OpensFrontMatter(original) // a first line --- is then a rule
-	if !hasNew && block.OpensFrontMatter(new) && (has || !ok) {
+	ok := block.OpensFrontMatter(old[top:]) || block.OpensFrontMatter(original[top:]) // a first line --- is then a rule
+	if !hasNew && block.OpensFrontMatter(new[top:]) && (has || !ok) {
 		return f, refuseFrontMatter("has no closing line ---", "add a closing line, or put a blank line above the first line if it is a thematic break")
 	}
 	if !has && !hasNew {

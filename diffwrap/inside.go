@@ -59,44 +59,33 @@ type insideConstruct struct {
 // the comments.
 func insideConstructs(text string) (list []insideConstruct) {
 	var comments []span.Span
+	var offs []int // offset of each comment in the text without comments
 	var plain strings.Builder
 	at := 0
 	body, _ := FrontMatter(text)
 	for _, c := range critic.Parse(text, critic.Known{}).Cells {
 		if c.Kind == critic.Comment && c.Start >= body {
-			comments = append(comments, c.Span)
 			plain.WriteString(text[at:c.Start])
-			at = c.End
+			comments, offs, at = append(comments, c.Span), append(offs, plain.Len()), c.End
 		}
 	}
 	plain.WriteString(text[at:])
-	prose, line, removed, i := plain.String(), span.Span{}, 0, 0
-	for i < len(comments) {
-		off := comments[i].Start - removed // offset in prose
-		line.Start = strings.LastIndexByte(prose[:off], '\n') + 1
-		line.End = span.LineEnd(prose, off)
+	prose, i := plain.String(), 0
+	for i < len(offs) {
+		line := span.New(span.LineStart(prose, offs[i]), span.LineEnd(prose, offs[i]))
 		for t := range markdown.Tokens(prose, line, nil) {
-			for i < len(comments) && comments[i].Start-removed <= t.Start {
-				removed += comments[i].Len()
+			for i < len(offs) && offs[i] <= t.Start {
 				i++
 			}
-			first := len(list)
-			for i < len(comments) && comments[i].Start-removed < t.End {
-				removed += comments[i].Len()
-				if t.Class == markdown.Atom {
-					list = append(list, insideConstruct{comments[i], 0})
-				}
+			first := i
+			for i < len(offs) && offs[i] < t.End {
 				i++
 			}
-			for k := first; k < len(list); k++ {
-				list[k].end = t.End + removed
-			}
-			if i == len(comments) {
-				break
+			for k := first; k < i && t.Class == markdown.Atom; k++ {
+				list = append(list, insideConstruct{comments[k], t.End + comments[i-1].End - offs[i-1]})
 			}
 		}
-		for i < len(comments) && comments[i].Start-removed <= line.End { // after the last token
-			removed += comments[i].Len()
+		for i < len(offs) && offs[i] <= line.End { // after the last token
 			i++
 		}
 	}

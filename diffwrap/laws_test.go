@@ -501,3 +501,18 @@ func checkApart(t *testing.T, words []string, places []int) {
 		}
 	}
 }
+
+// A byte order mark changes nothing about the marks after it.
+func TestByteOrderMark(t *testing.T) {
+	letters := newAlphabet(t, "markdown")
+	randomtest.Check(t, rounds/5, func(t testing.TB, r *rand.Rand) {
+		g := letters.generator(r)
+		raw := strings.TrimLeft(g.raw(), ByteOrderMark)
+		written := strings.TrimLeft(g.edit(Accepted(raw)), ByteOrderMark)
+		edits, err := Put(raw, written)
+		after, refused := Put(ByteOrderMark+raw, []string{"", ByteOrderMark}[g.IntN(2)]+written)
+		if (err == nil) != (refused == nil) || Apply(ByteOrderMark+raw, after) != ByteOrderMark+Apply(raw, edits) {
+			t.Fatalf("Put(%q, %q) is %v, %v, and after a byte order mark %v, %v", raw, written, edits, err, after, refused)
+		}
+	})
+}

@@ -60,16 +60,12 @@ func Put(raw, accepted string) ([]Edit, error) {
 // Put returns the edits of raw for a writer who has changed the accepted view of raw into the given text. It returns a
 // whole result or a *RefusedError, and has no side effects. The package comment lists the laws of a result.
 func (o Options) Put(raw, accepted string) (Result, error) {
-	if rest, ok := strings.CutPrefix(raw, ByteOrderMark); ok {
-		return o.putAfterMark(rest, strings.TrimPrefix(accepted, ByteOrderMark))
-	}
-	if rest, ok := strings.CutPrefix(accepted, ByteOrderMark); ok && !strings.HasPrefix(o.Known.Accepted(raw), ByteOrderMark) {
+	switch rest, marked := strings.CutPrefix(accepted, ByteOrderMark); {
+	case strings.HasPrefix(raw, ByteOrderMark) && !marked:
+		accepted = ByteOrderMark + accepted
+	case marked && !strings.HasPrefix(o.Known.Accepted(raw), ByteOrderMark):
 		accepted = rest
 	}
-	return o.put(raw, accepted)
-}
-
-func (o Options) put(raw, accepted string) (Result, error) {
 	doc := o.Known.parse(raw)
 	if doc.Shows(accepted) {
 		return Result{Known: o.Known}, nil
@@ -132,7 +128,6 @@ func (p *putter) put() (Result, error) {
 	return r, err
 }
 
-// draw writes the change as marks.
 func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {
@@ -261,28 +256,3 @@ func checkUTF8(texts ...string) error {
 // writer cannot add or remove it. Many programs drop the byte order mark when they read a text, and then write the text
 // without it.
 const ByteOrderMark = "\ufeff"
-
-// putAfterMark is Put for the text after a byte order mark.
-func (o Options) putAfterMark(raw, accepted string) (Result, error) {
-	const n = len(ByteOrderMark)
-	owners := make(map[int]Owner, len(o.Owners))
-	for start, owner := range o.Owners {
-		owners[start-n] = owner
-	}
-	o.Owners, o.Known = owners, Known{marks: o.Known.marks.Shift(-n)}
-	r, err := o.put(raw, accepted)
-	r.Known = Known{marks: r.Known.marks.Shift(n)}
-	for i := range r.Edits {
-		r.Edits[i].Off += n
-	}
-	for i := range r.Made {
-		r.Made[i].Add, r.Made[i].Del = span.Shift(r.Made[i].Add, n), span.Shift(r.Made[i].Del, n)
-	}
-	for i, m := range r.Moved {
-		r.Moved[i] = Move{From: m.From.Shift(n), To: m.To.Shift(n)}
-	}
-	if r.FrontMatter != nil {
-		r.FrontMatter = &FrontMatterChange{ByteOrderMark + r.FrontMatter.Before, ByteOrderMark + r.FrontMatter.After}
-	}
-	return r, err
-}

@@ -47,13 +47,7 @@ func (p *putter) checkSigned() error {
 func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) {
 	known, ofNote = make(map[string]int), make(map[string]bool)
 	for _, view := range []string{p.Old, p.original} {
-		count := make(map[string]int)
-		for _, c := range critic.CommentsIn(view) {
-			count[c.Of(view)]++
-		}
-		for text, n := range count {
-			known[text] = max(known[text], n)
-		}
+		countMost(known, view, critic.CommentsIn(view))
 	}
 	deleted := make(map[int]string)
 	for i := range p.Doc.Cells {
@@ -69,6 +63,16 @@ func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) 
 		ofNote[text] = true
 	}
 	return known, ofNote
+}
+
+// countMost raises the counts of texts to how often the cells of a view have them.
+func countMost(counts map[string]int, view string, cells []critic.Cell) {
+	here := make(map[string]int)
+	for _, c := range cells {
+		text := c.Of(view)
+		here[text]++
+		counts[text] = max(counts[text], here[text])
+	}
 }
 
 func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
@@ -90,14 +94,8 @@ func (p *putter) checkNames(body string) error {
 		return nil
 	}
 	known := make(map[string]int)
-	for _, views := range []string{p.Old, p.Doc.Raw, p.Doc.Render(OriginalView)} {
-		count := make(map[string]int)
-		for _, c := range critic.SignedMarks(views) {
-			count[c.Of(views)]++
-		}
-		for text, n := range count {
-			known[text] = max(known[text], n)
-		}
+	for _, view := range []string{p.Old, p.Doc.Raw, p.original} {
+		countMost(known, view, critic.SignedMarks(view))
 	}
 	zones := markdown.NewZones(p.New)
 	for _, c := range names {

@@ -1,7 +1,6 @@
 package diffwrap
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -26,12 +25,7 @@ const (
 
 var kindNames = []string{"addition", "deletion", "replacement", "comment", "highlight"}
 
-func (k Kind) String() string {
-	if k < 0 || int(k) >= len(kindNames) {
-		return fmt.Sprintf("Kind(%d)", int(k))
-	}
-	return kindNames[k]
-}
+func (k Kind) String() string { return kindNames[k] }
 
 // Suggestion is one pending change of a raw text, or one annotation (Comment, Highlight).
 type Suggestion struct {

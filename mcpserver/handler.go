@@ -96,7 +96,6 @@ func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) cont
 	})
 }
 
-// withAnswer returns ctx with a change.Asked: whether the client can ask its user, and the user's replies.
 func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) context.Context {
 	a := change.Asked{CanAsk: s.session(ctx).client.Session.CanAsk()}
 	// Since protocol version 2026-07-28 each request declares the capabilities of the client. In earlier versions only

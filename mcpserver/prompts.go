@@ -8,10 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
-	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
 )
@@ -29,7 +26,7 @@ func (s *Server) addPrompts() {
 		"Reviewers left these comments. Take them one by one: read the note around the comment, "+
 			"then make the change that it asks for with edit, or answer it with comment, right after the passage it is about. "+
 			"Leave the reviewers' comments where they are.",
-		s.comments)
+		comments)
 	s.addPrompt("address-rejections", "Work through what reviewers rejected",
 		"Reviewers rejected these suggestions of yours. Take them one by one: read the note around the place and the reason, "+
 			"then propose something better with edit where the reason asks for it, and leave the text as it is where it does not. "+
@@ -82,20 +79,15 @@ func (s *Server) addPrompt(name, description, task string, list func(context.Con
 	})
 }
 
-// comments returns the open comments of a note, or of all notes in a folder (under), in the form path:line: text. A
-// long list is cut.
-func (s *Server) comments(ctx context.Context, _ *tool.Client, under model.Path) (string, error) {
-	notes, err := s.index.Below(ctx, under, search.OnlyNotes)
-	if err != nil {
-		return "", err
-	}
+// comments returns the open comments of a note, or of all notes in a folder (under). A long list is cut.
+func comments(ctx context.Context, c *tool.Client, under model.Path) (string, error) {
+	threads, err := c.Workspace.Threads(ctx, under)
 	var lines []string
-	_, err = search.Scan(ctx, s.index, notes, []grep.Clause{{Any: []string{"{>>"}}}, func(d document.Document) []string {
-		return result.CommentsIn(d.Path, d.Version)
-	}, func(found []string) bool {
-		lines = append(lines, found...)
-		return true
-	})
+	for _, t := range threads {
+		if result.HasWritten(t) {
+			lines = append(lines, result.DescribeThread(t))
+		}
+	}
 	if len(lines) == 0 {
 		return "There are no open comments.", err
 	}

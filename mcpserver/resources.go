@@ -53,16 +53,19 @@ func (s *Server) addResources(hooks *server.Hooks) {
 // readResource returns the text of a note or the content of another file. For a long note it returns one part, with the
 // URI of the next part.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	readings, err := document.ParseURI(req.Params.URI)
+	c := s.session(ctx).client
+	p, begin, err := c.Resolver.AtURI(ctx, req.Params.URI)
 	if err != nil {
 		return nil, err
 	}
-	c := s.session(ctx).client
-	begin := readings[0].Begin // Server.prepare has made the URI canonical, so the first reading is correct
-	if contents, err := attachment(ctx, c, readings[0].Name); contents != nil || err != nil {
-		return contents, err
+	info, err := c.Workspace.Stat(ctx, p)
+	if err != nil {
+		return nil, err
 	}
-	p, v, err := c.Resolver.Note(ctx, readings[0].Name)
+	if info.Kind == model.KindFile {
+		return attachment(ctx, c, p)
+	}
+	v, err := c.Workspace.Open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -89,15 +92,7 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 
 const maxAttachment = 4 << 20
 
-// attachment returns the content of a file that is not a note. For a note or folder it returns nil.
-func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.ResourceContents, error) {
-	p, err := c.Resolver.Resolve(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := c.Workspace.Stat(ctx, p); err != nil || info.Kind != model.KindFile {
-		return nil, err
-	}
+func attachment(ctx context.Context, c *tool.Client, p model.Path) ([]mcp.ResourceContents, error) {
 	data, err := c.Resolver.ReadFile(ctx, p, maxAttachment)
 	if errors.Is(err, model.ErrTooLarge) {
 		return nil, fmt.Errorf("%s is larger than %d MiB, the maximum for a resource; tell the user, who can open it", result.Escape(p), maxAttachment>>20)

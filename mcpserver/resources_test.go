@@ -147,7 +147,7 @@ func TestPrompts(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	got := get("answer-comments", map[string]any{"path": "V"})
-	for _, want := range []string{"V/a.md:1: why? (about a suggestion)", `V/a.md:3: really? (about "five")`, "V/a.md:5: seven?"} {
+	for _, want := range []string{`V/a.md:1: comment on "One three": {>>why?<<}`, `V/a.md:3: comment on "five": {>>really?<<}`, `V/a.md:5: comment on "six": {>>seven?<<}`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

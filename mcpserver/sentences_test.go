@@ -23,8 +23,7 @@ var untold = map[string]string{
 	"The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.": "TestSearchThatEnds of refusal: a transcript does not take that long",
 	"%q exists already. Read it and use replace_content, or choose another path.":                                                                             "replace_content replaces what exists, unless that was made while it looked",
 	"Resource %q is not an address like note:///Folder/Name.md.":                                                                                              "TestRefusedRequests: it refuses no tool call",
-	"Resource %q: %s is not a number from 1 on.":                                                                                                              "TestRefusedRequests: it refuses no tool call",
-	"The argument %q has a number that is too large.":                                                                                                         "TestDecodeArgs: the protocol refuses it before a tool is called",
+	"The argument %q has a number that is too large.":                                                                                                         "TestDecodeArgs: mcp-go refuses the request before",
 	"%s is an image of more than %d MiB, which is too large for an answer. Tell the user, who can open it.":                                                   "TestReadImages",
 	"The call was cancelled.": "TestCancelledSearch: a transcript waits for each answer",
 }

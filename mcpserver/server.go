@@ -223,8 +223,8 @@ func (s *Server) newSession(id string, c Client) *Session {
 	own.SetChangeCursor(s.ws.Last(), s.ws.LastOrder())
 	return &Session{enabled: offer, client: &tool.Client{
 		Workspace: s.ws, Session: own, Resolver: document.Resolver{Workspace: s.ws},
-		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: change.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},
-		Index:   s.index, Semantic: s.semantic, Phrases: offer.phrases, NoteReader: offer.reader,
+		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: change.NewGate(approve, s.ws.Options().Mode == bridge.Direct), Reader: offer.reader},
+		Index:   s.index, Semantic: s.semantic, Phrases: offer.phrases,
 	}}
 }
 

@@ -1,6 +1,8 @@
 package mcpserver
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"sync"
 
@@ -42,16 +44,10 @@ func (x *subscriptions) Add(session, uri string) {
 }
 
 func (x *subscriptions) path(uri string) (model.Path, bool) {
-	readings, err := document.ParseURI(uri)
-	if err != nil {
-		return "", false
+	p, _, err := document.Resolver{Workspace: x.ws}.AtURI(context.Background(), uri)
+	if missing, ok := errors.AsType[*document.MissingError](err); ok {
+		p, err = model.CleanPath(missing.Name) // the note may be created later
 	}
-	for _, r := range readings {
-		if p, err := x.ws.Resolve(r.Name); err == nil {
-			return p, true
-		}
-	}
-	p, err := model.CleanPath(readings[0].Name) // the note may be created later
 	return p, err == nil
 }
 

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/bridge/filetype"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
 	"github.com/relayfs/relayfs/mcpserver/internal/toolset/content"
@@ -24,17 +26,16 @@ type toolset struct {
 	name    string
 	tools   []tool.Tool
 	phrases tool.Phrases
-	reader  change.Reader // reads a note before it is replaced; nil for none
 }
 
 // toolsets returns all toolsets. If several are enabled, error texts name the tools of the first enabled toolset in
 // this order.
 func toolsets() []toolset {
 	return []toolset{
-		{ToolsetClaude, claude.Tools(), claude.Phrases, content.Reader},
-		{ToolsetNotes, notes.Tools(), notes.Phrases, notes.Reader},
-		{ToolsetContent, content.Tools(), content.Phrases, content.Reader},
-		{ToolsetVault, vault.Tools(), vault.Phrases, nil},
+		{ToolsetClaude, claude.Tools(), claude.Phrases},
+		{ToolsetNotes, notes.Tools(), notes.Phrases},
+		{ToolsetContent, content.Tools(), content.Phrases},
+		{ToolsetVault, vault.Tools(), vault.Phrases},
 	}
 }
 
@@ -63,9 +64,6 @@ func pick(sets []string, readOnly bool) (toolset, error) {
 		if o.tools == nil {
 			o.phrases = set.phrases
 		}
-		if o.reader == nil || set.name == ToolsetNotes {
-			o.reader = set.reader
-		}
 		o.tools = append(o.tools, set.tools...)
 	}
 	if readOnly {
@@ -77,6 +75,24 @@ func pick(sets []string, readOnly bool) (toolset, error) {
 func (o toolset) readOnly() toolset {
 	o.tools = slices.DeleteFunc(slices.Clone(o.tools), func(t tool.Tool) bool { return !t.Hints.ReadOnly })
 	return o
+}
+
+// reader describes the call with which a client reads the document at p. If from is not zero, the call starts at that
+// position.
+func (o toolset) reader(p model.Path, from textrange.Position) string {
+	tool, document, line := "get_content", fmt.Sprintf("entity_type: %q, path: %q", filetype.TypeOf(string(p)), p), "start_line"
+	switch {
+	case o.has("read"):
+		tool, document, line = "read", fmt.Sprintf("file_path: %q", p), "offset"
+	case o.has("read_note") && p.IsNote():
+		tool, document = "read_note", fmt.Sprintf("path: %q", p)
+	case from.Line > 0:
+		tool = "read_content_lines"
+	}
+	if from.Line > 0 {
+		document += ", " + from.Arguments(line)
+	}
+	return "the " + tool + " tool with " + document
 }
 
 func (o toolset) has(name string) bool {

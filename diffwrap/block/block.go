@@ -414,8 +414,12 @@ func (s *scanner) open(text string, inner func(string) string) bool {
 		return true
 	case Quote, Callout:
 		return in.open(t, unquote)
-	case List, Footnote:
-		return in.open(t, lastItem)
+	case List:
+		items := in.items(last.Span)
+		item := items[len(items)-1]
+		return in.open(item.Of(in.text), func(t string) string { return dedent(t, item.column) })
+	case Footnote:
+		return in.open(t, func(t string) string { return dedent(t, codeIndent) })
 	}
 	return false
 }
@@ -444,22 +448,6 @@ func dedentLine(columns int) func(string) string {
 		first = false
 		return s[n:]
 	}
-}
-
-// lastItem returns the content of the last item of a list or a footnote.
-func lastItem(text string) string {
-	s := scanner{text: text}
-	from, column := 0, codeIndent
-	for at := 0; at < len(text); {
-		l := s.line(at)
-		if !l.blank() && (at == 0 || l.indent < column) {
-			if m, ok := listMarker(l); ok {
-				from, column = at, m.width
-			}
-		}
-		at = l.next
-	}
-	return dedent(text[from:], column)
 }
 
 func mapLines(text string, f func(string) string) string {

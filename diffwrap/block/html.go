@@ -17,7 +17,6 @@ var blockTags = func() map[string]bool {
 	return tags
 }()
 
-// loneTag matches a line with a single tag and no other text.
 var loneTag = regexp.MustCompile(`^(?:<[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\s*=\s*(?:[^\s"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[A-Za-z][A-Za-z0-9-]*\s*>)[ \t]*$`)
 
 // html reports whether a line starts an HTML block. closers are the texts, in lower case, that end the block; if there

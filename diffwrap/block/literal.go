@@ -108,7 +108,6 @@ func rawText(s string) int {
 
 const byteOrderMark = "\ufeff"
 
-// FrontMatter implements diffwrap.FrontMatter.
 func FrontMatter(text string) (body int, ok bool) {
 	body = len(text) - len(strings.TrimPrefix(text, byteOrderMark))
 	if !OpensFrontMatter(text[body:]) {

@@ -94,7 +94,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/textrange":           {[]string{"diffwrap", "diffwrap/block", "mcpserver/internal/result", "github.com/rivo/uniseg", "golang.org/x/text/unicode/norm"}, "parts of a text, and what a model quotes of it, are a function of it"},
 	"mcpserver/internal/search":              {[]string{"bridge", "bridge/model", "mcpserver/internal/result", "mcpserver/internal/document", "mcpserver/internal/grep", "mcpserver/internal/textrange", "mcpserver/internal/session"}, "lines in notes, whoever wants them"},
 	"mcpserver/internal/session":             {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/textrange", "mcpserver/internal/document"}, "what one client was shown; it opens no document"},
-	"mcpserver/internal/toolset/vault":       {[]string{"bridge", "bridge/model", "mcpserver/internal/result", "mcpserver/internal/change", "mcpserver/internal/tool"}, "a toolset knows neither the protocol nor the other toolsets"},
+	"mcpserver/internal/toolset/vault":       {[]string{"bridge", "bridge/model", "mcpserver/internal/result", "mcpserver/internal/tool"}, "a toolset knows neither the protocol nor the other toolsets"},
 	"mcpserver/internal/document":            {[]string{"bridge", "bridge/filetype", "bridge/model", "mcpserver/internal/result", "mcpserver/internal/textrange"}, "which document a model means"},
 	"mcpserver/internal/change":              {[]string{"bridge", "bridge/filetype", "bridge/index/outline", "bridge/model", "diffwrap", "mcpserver/internal/result", "mcpserver/internal/document", "mcpserver/internal/textrange", "mcpserver/internal/session"}, "every change of a client goes through it, and what a person is asked before; it knows no tool"},
 	"mcpserver/internal/tool":                {[]string{"bridge", "bridge/frontmatter", "bridge/index", "bridge/index/outline", "bridge/index/semantic", "bridge/model", "mcpserver/internal/result", "mcpserver/internal/change", "mcpserver/internal/document", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/textrange"}, "what a tool is, its arguments and their schemas, and what a model is told for an error, whatever protocol offers it"},
@@ -111,7 +111,7 @@ var importRules = map[string]importRule{
 		"tools for notes, canvases and bases; no other toolset",
 	},
 	"mcpserver/internal/transport": {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
-	"mcpserver":                    {[]string{"bridge", "bridge/frontmatter", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
+	"mcpserver":                    {[]string{"bridge", "bridge/filetype", "bridge/frontmatter", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
 	"cmd/relayfs": {
 		[]string{
 			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "diffwrap", "fusefs", "fusefs/program", "mcpserver",

@@ -299,7 +299,7 @@ func TestFolds(t *testing.T) {
 		w, changes := drawWording(rnd)
 		steps := slices.Clone(MergeRules)
 		for _, i := range CoalesceRules {
-			steps = append(steps, MergeRule{i.Rule, func(w *tokenDiff, changes []change) []change {
+			steps = append(steps, MergeRule{i.Name, func(w *tokenDiff, changes []change) []change {
 				return join(changes, func(left, right change) bool { return joinsOver(w, left, right, []CoalesceRule{i}) })
 			}})
 		}
@@ -362,11 +362,10 @@ func TestIntern(t *testing.T) {
 
 // Each of very many tokens is a rune of its own that is the same after it was in a string.
 func TestTokensAreRunes(t *testing.T) {
-	indices := make([]int, 70_000)
-	for i := range indices {
-		indices[i] = i
+	runes := make([]rune, 70_000)
+	for i := range runes {
+		runes[i] = asRune(i + 1)
 	}
-	runes := asRunes(indices, indices)
 	if got := []rune(string(runes)); !slices.Equal(got, runes) {
 		t.Errorf("%d tokens are other runes after they were in a string", len(runes))
 	}

@@ -26,7 +26,6 @@ func Diff(old, new string) []span.Edit {
 	return edits(hunks, new)
 }
 
-// Words implements diffwrap.DiffWords.
 func Words(old, new string) []span.Edit {
 	return edits(Readable(Side{Text: old}, Side{Text: new}, true, nil), new)
 }

@@ -7,35 +7,27 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// CoalesceRule is a rule that merges two adjacent changes.
 type CoalesceRule struct {
-	markdown.Rule
+	Name  string
 	joins func(w *tokenDiff, left, right change) bool
 }
 
 // CoalesceRules are the rules for texts too short to keep two changes apart. They apply together, from left to right.
 var CoalesceRules = []CoalesceRule{
-	{markdown.NewRule("islands", "only one blank separates two changes, both delete text, and one adds text", "they become one change",
-		"A {--pine tree--}{++apple bush++} here."), partedByBlank},
-	{markdown.NewRule("unspaced script", "only a few characters or syllables of a script without spaces separate two changes", "they become one change",
-		"我们{--四月种--}{++五月植++}豆子"), partedByGlyphs},
+	{"islands", partedByBlank},
+	{"unspaced script", partedByGlyphs},
 }
 
 type MergeRule struct {
-	markdown.Rule
+	Name string
 	fold func(w *tokenDiff, changes []change) []change
 }
 
 // MergeRules apply after CoalesceRules. Each rule applies to the result of the previous one.
 var MergeRules = []MergeRule{
-	{markdown.NewRule("pairs", "two changes add, remove or replace the two ends of a pair", "they become one change",
-		"Keep the {--word--}{++**word**++} here."), foldPairs},
-	{markdown.NewRule("survival", "a line has many changes and keeps too few words between them", "they become one change",
-		"{--Red beans grow. Old sheds stand. Big ponds freeze. Wet dogs--}{++New rice grows. Small huts stand. Dark seas freeze. Grey cats++} wait."),
-		foldLine},
-	{markdown.NewRule("sentences", "a sentence has many changes and keeps too few words between them", "they become one change",
-		"The garden is old and big. {--Red beans in May, sown in rows, grow--}{++Rice in June, kept in water, stands++}. The pond is cold and deep."),
-		foldSentences},
+	{"pairs", foldPairs},
+	{"survival", foldLine},
+	{"sentences", foldSentences},
 }
 
 func readable(w *tokenDiff, changes []change) []change {

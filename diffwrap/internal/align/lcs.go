@@ -21,12 +21,11 @@ type Matcher struct {
 	// The tables are indexed by token. Between uses all are zero except the table of last indices.
 	countA, countB []int // occurrences of a token
 	where          []int // last index of a token in b
-	numbers        []int // number of the token in dense's numbering, plus one
+	numbers        []int // number of a token that matchFully compares, from 1
 
-	denseA, denseB []int    // results of dense
-	ai, bi         []int    // indices found by survey
-	unique         [][2]int // unique pairs found by survey
-	back           []int    // inverse of the matching, for Slide
+	ai, bi []int    // indices found by survey
+	unique [][2]int // unique pairs found by survey
+	back   []int    // inverse of the matching, for Slide
 }
 
 // Match matches two sequences: result[i] is the index in b of a[i]'s partner, or -1. Partners are equal and their
@@ -34,9 +33,8 @@ type Matcher struct {
 // tokens that occur once on each side are anchors, and the ranges between anchors are matched in the same way. If a
 // range is too large and has no anchors, only its common start and end are matched.
 func (m *Matcher) Match(a, b []int) []int {
-	a, b = m.dense(a, b)
 	match := Unmatched(len(a))
-	m.part(a, b, 0, match)
+	m.Part(a, b, 0, match)
 	m.Slide(a, b, match)
 	return match
 }
@@ -44,15 +42,11 @@ func (m *Matcher) Match(a, b []int) []int {
 // Part matches a with b, which starts at index base of the whole second sequence. match has one entry for each token of
 // a. Part does not slide.
 func (m *Matcher) Part(a, b []int, base int, match []int) {
-	m.grow(max(sizeOf(a), sizeOf(b)))
-	m.part(a, b, base, match)
-}
-
-func (m *Matcher) grow(size int) {
-	if size > len(m.countA) {
+	if size := max(sizeOf(a), sizeOf(b)); size > len(m.countA) {
 		size = max(size, 2*len(m.countA))
 		m.countA, m.countB, m.where, m.numbers = make([]int, size), make([]int, size), make([]int, size), make([]int, size)
 	}
+	m.part(a, b, base, match)
 }
 
 func sizeOf(tokens []int) (size int) {
@@ -60,34 +54,6 @@ func sizeOf(tokens []int) (size int) {
 		size = max(size, t+1)
 	}
 	return size
-}
-
-// dense renumbers the tokens of the sequences if the largest token is much larger than their count.
-func (m *Matcher) dense(a, b []int) (denseA, denseB []int) {
-	size := max(sizeOf(a), sizeOf(b))
-	m.grow(size)
-	if size <= 64+4*(len(a)+len(b)) {
-		return a, b
-	}
-	next := 0
-	renumber := func(out, tokens []int) []int {
-		for _, t := range tokens {
-			if m.numbers[t] == 0 {
-				next++
-				m.numbers[t] = next
-			}
-			out = append(out, m.numbers[t]-1)
-		}
-		return out
-	}
-	m.denseA, m.denseB = renumber(m.denseA[:0], a), renumber(m.denseB[:0], b)
-	for _, t := range a {
-		m.numbers[t] = 0
-	}
-	for _, t := range b {
-		m.numbers[t] = 0
-	}
-	return m.denseA, m.denseB
 }
 
 // part does the same as Part. The tables must be large enough.
@@ -110,7 +76,7 @@ func (m *Matcher) part(a, b []int, base int, match []int) {
 	switch {
 	case len(m.ai) == 0 || len(m.bi) == 0:
 	case len(m.ai)*len(m.bi) <= maxWork:
-		matchFully(a, b, m.ai, m.bi, base, match)
+		m.matchFully(a, b, base, match)
 	default:
 		m.matchAnchors(a, b, base, match)
 	}
@@ -189,16 +155,30 @@ func longestChain(pairs [][2]int) [][2]int {
 	return chain
 }
 
-// matchFully runs Myers' algorithm over the tokens at the given indices.
-func matchFully(a, b []int, ai, bi []int, base int, match []int) {
+// matchFully runs Myers' algorithm over the tokens that occur on both sides. It numbers these tokens, because there are
+// fewer runes than tokens in a long text.
+func (m *Matcher) matchFully(a, b []int, base int, match []int) {
+	n := 0
+	for _, i := range m.ai {
+		if m.numbers[a[i]] == 0 {
+			n++
+			m.numbers[a[i]] = n
+		}
+	}
+	asRunes := func(tokens, indices []int) (out []rune) {
+		for _, i := range indices {
+			out = append(out, asRune(m.numbers[tokens[i]]))
+		}
+		return out
+	}
 	differ := diffmatchpatch.DiffMatchPatch{} // its zero DiffTimeout disables the clock
 	i, j := 0, 0
-	for _, d := range differ.DiffMainRunes(asRunes(a, ai), asRunes(b, bi), false) {
+	for _, d := range differ.DiffMainRunes(asRunes(a, m.ai), asRunes(b, m.bi), false) {
 		n := utf8.RuneCountInString(d.Text)
 		switch d.Type {
 		case diffmatchpatch.DiffEqual:
 			for k := range n {
-				match[ai[i+k]] = base + bi[j+k]
+				match[m.ai[i+k]] = base + m.bi[j+k]
 			}
 			i, j = i+n, j+n
 		case diffmatchpatch.DiffDelete:
@@ -207,23 +187,22 @@ func matchFully(a, b []int, ai, bi []int, base int, match []int) {
 			j += n
 		}
 	}
+	for _, i := range m.ai {
+		m.numbers[a[i]] = 0
+	}
 }
 
-// asRunes encodes tokens as runes that survive a conversion to string and back. It skips surrogates and U+FFFD, because
-// the conversion replaces them.
-func asRunes(tokens, indices []int) []rune {
-	out := make([]rune, len(indices))
-	for k, i := range indices {
-		r := rune(tokens[i] + 1)
-		if r >= 0xD800 {
-			r += 0x800
-		}
-		if r >= utf8.RuneError {
-			r++
-		}
-		out[k] = r
+// asRune encodes a number from 1 as a rune that survives a conversion to string and back. It skips surrogates and
+// U+FFFD, because the conversion replaces them.
+func asRune(n int) rune {
+	r := rune(n)
+	if r >= 0xD800 {
+		r += 0x800
 	}
-	return out
+	if r >= utf8.RuneError {
+		r++
+	}
+	return r
 }
 
 // Slide normalizes an insertion or deletion that could be at several places ("a new a" after "a"): it moves the change

@@ -100,7 +100,6 @@ func NoWordBetween(old, new string, before, after Hunk) bool {
 	return !strings.ContainsFunc(between, markdown.InWord)
 }
 
-// tokenDiff has two pieces of text as tokens, with a matching.
 type tokenDiff struct {
 	old, new *tokens
 	match    []int // for each old token its new token, or -1
@@ -114,7 +113,6 @@ func tokenScript(r *buffers, old, new Side, piece Hunk) tokenDiff {
 	return tokenDiff{old: &r.old, new: &r.new, match: r.Match(r.old.ids, r.new.ids)}
 }
 
-// tokens is a piece of text as tokens, with the IDs of their texts.
 type tokens struct {
 	span.Span
 	text  string // contains the piece

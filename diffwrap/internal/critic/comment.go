@@ -55,7 +55,7 @@ func (d *Document) partsComment(i int) bool {
 // CommentsIn finds the open comments in a text, including literal comments.
 func CommentsIn(text string) []Cell {
 	reader := parser{Document: &Document{Raw: text}}
-	find := finder{text: text}
+	find := span.Finder{Text: text}
 	var out []Cell
 	for i := 0; ; {
 		brace := strings.IndexByte(text[i:], '{')
@@ -79,7 +79,7 @@ func SignedMarks(text string) []Cell {
 		return nil
 	}
 	reader := parser{Document: &Document{Raw: text}}
-	find := finder{text: text}
+	find := span.Finder{Text: text}
 	var out []Cell
 	for i := 0; ; i++ {
 		brace := strings.IndexByte(text[i:], '{')

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Dialect is a way to attribute a mark to its writer inside the text; see diffwrap.Dialect.
 type Dialect int
 
 const (
@@ -27,12 +27,7 @@ const (
 
 var dialectNames = []string{"plain", "commentator", "relay-comments"}
 
-func (d Dialect) String() string {
-	if d < 0 || int(d) >= len(dialectNames) {
-		d = Plain
-	}
-	return dialectNames[d]
-}
+func (d Dialect) String() string { return dialectNames[d] }
 
 func ParseDialect(s string) (Dialect, error) {
 	if d := slices.Index(dialectNames, s); d >= 0 {
@@ -129,43 +124,25 @@ func (a Attribution) OrElse(b Attribution) Attribution {
 // readTail reads one attribution at the start of text; the length is 0 if there is none.
 func readTail(text string) (metadata, int) { return readAttributes(text, ">><<}}") }
 
-// readAttributes reads "{{", name="value" pairs separated by spaces, and close, from the start of text. It returns the
-// length of the match, or 0 if text does not match. A value has no quote and no line break.
-func readAttributes(text, close string) (metadata, int) {
-	const open = "{{"
-	if !strings.HasPrefix(text, open) {
-		return metadata{}, 0
-	}
-	var m metadata
-	i := len(open)
-	for n := 0; ; n++ {
-		i += len(text[i:]) - len(strings.TrimLeft(text[i:], " "))
-		if n > 0 && strings.HasPrefix(text[i:], close) {
-			return m, i + len(close)
-		}
-		name, value, size := readAttribute(text[i:])
-		if size == 0 {
-			return metadata{}, 0
-		}
-		m.set(name, value)
-		i += size
-	}
-}
+var (
+	attributes = regexp.MustCompile(`^\{\{(?: *[A-Za-z]+="[^"\r\n]*")+ *`)
+	attribute  = regexp.MustCompile(`([A-Za-z]+)="([^"\r\n]*)"`)
+)
 
-func readAttribute(text string) (name, value string, size int) {
-	n := 0
-	for n < len(text) && (text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z') {
-		n++
+// readAttributes reads "{{", name="value" pairs, and close, from the start of text. It returns the length of the match,
+// or 0 if text does not match.
+func readAttributes(text, close string) (m metadata, size int) {
+	if !strings.HasPrefix(text, "{{") {
+		return m, 0
 	}
-	if n == 0 || !strings.HasPrefix(text[n:], `="`) {
-		return "", "", 0
+	n := len(attributes.FindString(text))
+	if n == 0 || !strings.HasPrefix(text[n:], close) {
+		return m, 0
 	}
-	from := n + 2
-	end := strings.IndexAny(text[from:], "\"\r\n")
-	if end < 0 || text[from+end] != '"' {
-		return "", "", 0
+	for _, a := range attribute.FindAllStringSubmatch(text[:n], -1) {
+		m.set(a[1], a[2])
 	}
-	return text[:n], text[from : from+end], from + end + 1
+	return m, n + len(close)
 }
 
 func (m *metadata) set(name, value string) {
@@ -186,12 +163,12 @@ func (m *metadata) set(name, value string) {
 
 // authoredComment reads Relay's {{author="..." date="...">>text<<}} at offset i. A comment without text is only an
 // attribution, so it is hidden.
-func (p *parser) authoredComment(find *finder, i int) (Cell, bool) {
-	m, n := readAttributes(find.text[i:], ">>")
+func (p *parser) authoredComment(find *span.Finder, i int) (Cell, bool) {
+	m, n := readAttributes(find.Text[i:], ">>")
 	if n == 0 {
 		return Cell{}, false
 	}
-	end := find.next("<<}}", i+n)
+	end := find.Next("<<}}", i+n)
 	if end < 0 {
 		return Cell{}, false
 	}
@@ -205,7 +182,7 @@ func (p *parser) authoredComment(find *finder, i int) (Cell, bool) {
 	if !c.Resolved {
 		c.Added = c.Span
 	}
-	p.readTail(find.text, &c)
+	p.readTail(find.Text, &c)
 	return c, true
 }
 

@@ -227,15 +227,7 @@ func findLiterals(raw string, known Known) *literals {
 	}
 	p := parser{Document: &Document{Raw: raw, Unclosed: -1, Known: known}, knownOnly: true}
 	p.scan(0, len(raw), -1)
-	var text strings.Builder
-	var kept []Segment
-	for i := range p.Cells {
-		if s := p.Cells[i].visible(OriginalView); !s.Empty() {
-			kept = append(kept, Segment{RawOff: s.Start, ViewOff: text.Len(), Len: s.Len()})
-			text.WriteString(s.Of(raw))
-		}
-	}
-	return &literals{Zones: markdown.NewZones(text.String()), remaining: kept}
+	return &literals{Zones: markdown.NewZones(p.Render(OriginalView)), remaining: p.Segments(OriginalView)}
 }
 
 // offset converts an offset of the raw text to the text without the known marks.

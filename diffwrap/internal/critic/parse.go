@@ -147,7 +147,7 @@ type parser struct {
 
 // scan parses raw[from:to]. highlight is the index of the cell that opens the highlight around it, or -1.
 func (p *parser) scan(from, to, highlight int) {
-	find := finder{text: p.Raw[:to]}
+	find := span.Finder{Text: p.Raw[:to]}
 	text := from
 	for i := from; i < to; {
 		brace := strings.IndexByte(p.Raw[i:to], '{')
@@ -198,14 +198,14 @@ func (p *parser) addMark(c Cell, highlight int) {
 }
 
 // mark parses the mark whose opening brace is at offset i, within the finder's text.
-func (p *parser) mark(find *finder, i int) (Cell, bool) {
-	rest := find.text[i:]
+func (p *parser) mark(find *span.Finder, i int) (Cell, bool) {
+	rest := find.Text[i:]
 	f, ok := formOf(rest)
 	if !ok {
 		return p.authoredComment(find, i)
 	}
 	from := i + len(f.open)
-	end := find.next(f.close, from)
+	end := find.Next(f.close, from)
 	if end < 0 {
 		if p.Unclosed < 0 {
 			p.Unclosed = i
@@ -214,13 +214,13 @@ func (p *parser) mark(find *finder, i int) (Cell, bool) {
 	}
 	c := Cell{Kind: f.kind, Close: end + len(f.close), Body: span.New(from, end)}
 	c.Span = span.New(i, c.Close)
-	meta, n := readMetadata(find.text[from:end])
+	meta, n := readMetadata(find.Text[from:end])
 	c.Body.Start += n
 	c.Attribution, c.Resolved = meta.Attribution, meta.resolved
 	if !p.showBody(find, &c) {
 		return Cell{}, false
 	}
-	p.readTail(find.text, &c)
+	p.readTail(find.Text, &c)
 	return c, true
 }
 
@@ -232,7 +232,7 @@ func (p *parser) mayTakeComment(c *Cell) bool {
 
 // showBody sets the text of a mark in the views. It fails for a substitution without an arrow, because that is literal
 // text.
-func (p *parser) showBody(find *finder, c *Cell) bool {
+func (p *parser) showBody(find *span.Finder, c *Cell) bool {
 	switch c.Kind {
 	case Addition:
 		c.Added = c.Body
@@ -240,7 +240,7 @@ func (p *parser) showBody(find *finder, c *Cell) bool {
 		c.Deleted = c.Body
 		p.takesComment = p.takesComment || p.mayTakeComment(c)
 	case Substitution:
-		at := find.next(arrow, c.Body.Start)
+		at := find.Next(arrow, c.Body.Start)
 		if at < 0 || at+len(arrow) > c.Body.End {
 			return false
 		}
@@ -252,32 +252,4 @@ func (p *parser) showBody(find *finder, c *Cell) bool {
 		}
 	}
 	return true
-}
-
-// finder searches for patterns at ascending offsets and caches the results. So a text full of openers without closers
-// costs one search per pattern instead of one per opener.
-type finder struct {
-	text  string
-	found [8]struct {
-		pattern string
-		at      int
-	}
-}
-
-// next returns the offset of the first occurrence of pattern at or after the given offset, or -1. In calls for the same
-// pattern, that offset must not decrease.
-func (f *finder) next(pattern string, from int) int {
-	slot := 0
-	for f.found[slot].pattern != pattern && f.found[slot].pattern != "" {
-		slot++
-	}
-	known := &f.found[slot]
-	if known.pattern != "" && (known.at < 0 || known.at >= from) {
-		return known.at
-	}
-	known.pattern, known.at = pattern, -1
-	if at := strings.Index(f.text[from:], pattern); at >= 0 {
-		known.at = from + at
-	}
-	return known.at
 }

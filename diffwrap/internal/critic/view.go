@@ -21,12 +21,7 @@ const (
 
 var viewNames = []string{"accepted", "original", "raw"}
 
-func (v View) String() string {
-	if v < 0 || int(v) >= len(viewNames) {
-		return fmt.Sprintf("View(%d)", int(v))
-	}
-	return viewNames[v]
-}
+func (v View) String() string { return viewNames[v] }
 
 func ParseView(s string) (View, error) {
 	if v := slices.Index(viewNames, s); v >= 0 {
@@ -49,17 +44,10 @@ func (d *Document) Render(v View) string {
 
 type Segment struct{ RawOff, ViewOff, Len int }
 
-func Segments(raw string, known Known, v View) []Segment {
-	if raw == "" {
-		return nil
-	}
-	if v == RawView {
-		return []Segment{{Len: len(raw)}}
-	}
-	var out []Segment
+func (d *Document) Segments(v View) (out []Segment) {
 	viewOff := 0
-	for _, c := range Parse(raw, known).Cells {
-		s := c.visible(v)
+	for i := range d.Cells {
+		s := d.Cells[i].visible(v)
 		if s.Empty() {
 			continue
 		}

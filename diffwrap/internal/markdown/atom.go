@@ -15,7 +15,7 @@ const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 // Construct is a rule about a token with a distinctive first character.
 type Construct struct {
-	Rule
+	Name   string
 	first  string // possible first characters, all ASCII
 	class  Class
 	length length
@@ -28,44 +28,27 @@ type length = func(text string, i, from int) int
 // Constructs are the rules about tokens other than words and single characters. URLs are not among them, because URLs
 // start as words. A mark inside an Atom would break it; Wrapped finds atoms that span lines.
 var Constructs = []Construct{
-	{NewRule("line break", "a line ends", "CR and LF are one token",
-		"if x is{--\r\n--}{++ {\r\n++}end\r\n"), "\r\n", Space, lineBreak},
-	{NewRule("emphasis", "emphasis characters follow one another", "they are one token",
-		"A {--**--}{++***++}wooden shed that stands behind the large old house beside the small pond{--**--}{++***++}."), "*_~=", Symbol, run},
-	{NewRule("escape", "a character is escaped", "the backslash and the character are one token",
-		"Cost {--\\*--}{++\\_++}five."), "\\", Symbol, escape},
-	{NewRule("embed", "a note or a picture is embedded", "it is replaced whole",
-		"See {--![[a.png]]--}{++![[b.png]]++}."), "!", Atom, embed},
-	{NewRule("wikilink", "a link is a wikilink", "it is replaced whole",
-		"See {--[[Old shed]]--}{++[[New shed]]++}."), "[", Atom, bounded(wikilink)},
-	{NewRule("link", "a link has text and a destination", "it is replaced whole, so that the old and the new link can be clicked",
-		"See {--[shed](a.md)--}{++[shed](b.md)++}."), "[", Atom, bounded(link)},
-	{NewRule("reference", "a link has text and a label", "it is replaced whole, so that it stays a link",
-		"See {--[old shed][a]--}{++[new shed][a]++}."), "[", Atom, bounded(reference)},
-	{NewRule("footnote label", "the text refers to a footnote", "its label is replaced whole",
-		"Rain{--[^1]--}{++[^2]++} fell."), "[", Atom, bounded(label)},
-	{NewRule("inline code", "backticks enclose code", "it is replaced whole",
-		"Run {--`go test`--}{++`go vet`++} now."), "`", Atom, bounded(codeSpan)},
-	{NewRule("inline formula", "dollar signs enclose a formula", "it is replaced whole",
-		"With {--$x + y$--}{++$x + z$++} it fits."), "$", Atom, bounded(mathSpan)},
-	{NewRule("hidden text", "percent signs enclose a comment", "it is replaced whole",
-		"Rain {--%%in May%%--}{++%%in June%%++} fell."), "%", Atom, bounded(hidden)},
-	{NewRule("template", "double braces enclose a placeholder", "it is replaced whole",
-		"At {--{{date now}}--}{++{{time now}}++} it fell."), "{", Atom, bounded(template)},
-	{NewRule("entity", "an entity stands for a character", "it is replaced whole",
-		"Rain {--&amp;--}{++&nbsp;++} sun."), "&", Atom, bounded(entity)},
-	{NewRule("inline HTML", "there is an HTML tag or comment", "it is replaced whole",
-		"A {--<b>--}{++<i>++}shed."), "<", Atom, bounded(htmlTag)},
-	{NewRule("tag", "a hash starts a tag", "it is replaced whole",
-		"A {--#garden/old--}{++#garden/new++} shed."), "#", Atom, atStart(tag)},
-	{NewRule("id of a block", "a line ends in the id of its block", "it is replaced whole",
-		"A shed. {--^old-id--}{++^new-id++}"), "^", Atom, atStart(bounded(blockID))},
+	{"line break", "\r\n", Space, lineBreak},
+	{"emphasis", "*_~=", Symbol, run},
+	{"escape", "\\", Symbol, escape},
+	{"embed", "!", Atom, embed},
+	{"wikilink", "[", Atom, bounded(wikilink)},
+	{"link", "[", Atom, bounded(link)},
+	{"reference", "[", Atom, bounded(reference)},
+	{"footnote label", "[", Atom, bounded(label)},
+	{"inline code", "`", Atom, bounded(codeSpan)},
+	{"inline formula", "$", Atom, bounded(mathSpan)},
+	{"hidden text", "%", Atom, bounded(hidden)},
+	{"template", "{", Atom, bounded(template)},
+	{"entity", "&", Atom, bounded(entity)},
+	{"inline HTML", "<", Atom, bounded(htmlTag)},
+	{"tag", "#", Atom, atStart(tag)},
+	{"id of a block", "^", Atom, atStart(bounded(blockID))},
 }
 
 // Destinations are the rules about what follows the label of a link reference definition.
 var Destinations = []Construct{
-	{NewRule("destination", "a line defines a link", "its destination is replaced whole",
-		"See [a].\n\n[a]: {--old/shed.md--}{++new/shed.md++}"), "", Atom, destination},
+	{"destination", "", Atom, destination},
 }
 
 // mayStart has the characters that can start a construct.

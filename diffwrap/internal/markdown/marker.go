@@ -13,24 +13,18 @@ import (
 
 // LineMarker is a rule about the marker that gives a line its kind.
 type LineMarker struct {
-	Rule
+	Name  string
 	kinds []block.LineKind
 }
 
 // LineMarkers are the rules about markers that follow indentation and quote markers.
 var LineMarkers = []LineMarker{
-	{NewRule("callout marker", "the type of a callout changes", "the line is replaced whole",
-		"Text.{--\n> [!tip] Title--}{++\n> [!note] Title++}"), []block.LineKind{block.CalloutLine}},
-	{NewRule("line of rule characters", "a thematic break, an underline or a delimiter row changes", "it is replaced whole",
-		"Text.\n{--\n- - ---}{++\n- - - -++}\n\nMore."), []block.LineKind{block.RuleLine}},
-	{NewRule("fence marker", "the marker of a fence changes", "its line is replaced whole",
-		"Text.\n\n{--```js\n--}{++~~~js\n++}code{--\n```--}{++\n~~~++}"), []block.LineKind{block.FenceLine, block.FormulaFence}},
-	{NewRule("heading marker", "the level of a heading changes", "the line is replaced whole",
-		"Text.\n{--\n## Title--}{++\n### Title++}\n\nMore."), []block.LineKind{block.HeadingLine}},
-	{NewRule("checkbox", "a task is checked off, or is no longer a task", "the line is replaced whole",
-		"- a{--\n- [ ] b--}{++\n- [x] b++}"), []block.LineKind{block.TaskLine}},
-	{NewRule("item marker", "a bullet or a number changes", "the line is replaced whole",
-		"1. a{--\n2. b--}{++\n3. b++}"), []block.LineKind{block.ItemLine}},
+	{"callout marker", []block.LineKind{block.CalloutLine}},
+	{"line of rule characters", []block.LineKind{block.RuleLine}},
+	{"fence marker", []block.LineKind{block.FenceLine, block.FormulaFence}},
+	{"heading marker", []block.LineKind{block.HeadingLine}},
+	{"checkbox", []block.LineKind{block.TaskLine}},
+	{"item marker", []block.LineKind{block.ItemLine}},
 }
 
 // Marker returns the length of the prefix that gives a line its kind: indentation, quote markers, and the markers of

@@ -151,18 +151,15 @@ func word(text string, i, end int) Token {
 
 // Joint is a rule about a character that belongs to a word if characters of the word are on both sides of it.
 type Joint struct {
-	Rule
+	Name    string
 	chars   string
 	between func(c byte) bool
 }
 
 var Joints = []Joint{
-	{NewRule("apostrophes", "letters stand on both sides of an apostrophe", "the apostrophe is part of their word",
-		"It {--isn't--}{++doesn't++} rain."), "'\u2019", isLetter},
-	{NewRule("underscores", "letters or digits stand on both sides of an underscore", "the underscore is part of their word",
-		"Set {--max_size--}{++max_length++} now."), "_", isWordByte},
-	{NewRule("numbers", "digits stand on both sides of a separator, as in 3.14, 10:30, 2026-07-13", "the separator is part of their number",
-		"At {--10:30--}{++10:45++} it rained."), ".,:-/", isDigit},
+	{"apostrophes", "'\u2019", isLetter},
+	{"underscores", "_", isWordByte},
+	{"numbers", ".,:-/", isDigit},
 }
 
 // wordJoint returns the length of the character at offset end if it belongs to the word that starts at offset i.

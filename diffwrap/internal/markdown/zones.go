@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,12 +19,12 @@ type Zones struct {
 	pos      int           // end of the text that has been read
 	end      int           // end of the paragraph at pos, which ends inline constructs
 	closers  map[int]int   // for code spans of the paragraph: from the opening backticks to the end of the span
-	found    map[string]int
+	find     span.Finder
 }
 
 func NewZones(text string) *Zones {
 	body, has := block.FrontMatter(text)
-	z := &Zones{text: text, found: make(map[string]int)}
+	z := &Zones{text: text, find: span.Finder{Text: text}}
 	if has {
 		z.literals = append(z.literals, span.New(0, body))
 	}
@@ -131,7 +132,7 @@ func (z *Zones) inline(i int) int {
 		case strings.HasPrefix(rest, "<!--"):
 			return z.enclosed(i, "<!--", "-->", z.end)
 		}
-		return i + max(1, tagLength(rest))
+		return i + max(1, len(tagPattern.FindString(rest)))
 	case '{':
 		return z.enclosed(i, "{{", "}}", z.end)
 	}
@@ -145,24 +146,10 @@ func (z *Zones) enclosed(i int, open, close string, limit int) int {
 		return i + 1
 	}
 	from := i + len(open)
-	if end := z.find(close, from); end > from && end+len(close) <= limit {
+	if end := z.find.Next(close, from); end > from && end+len(close) <= limit {
 		return end + len(close)
 	}
 	return i + 1
-}
-
-// find returns the offset of the first occurrence of pattern at or after the given offset, or the length of the text.
-// It caches the result, so that many openers without a closer cost only one search.
-func (z *Zones) find(pattern string, from int) int {
-	if at, ok := z.found[pattern]; ok && at >= from {
-		return at
-	}
-	at := strings.Index(z.text[from:], pattern)
-	if at < 0 {
-		at = len(z.text) - from
-	}
-	z.found[pattern] = from + at
-	return from + at
 }
 
 // formula returns the end of the formula at an offset. Single dollars must have no blank directly inside them, and no
@@ -190,64 +177,8 @@ func (z *Zones) formula(i int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// tagLength returns the length of the HTML tag at the start of s, roughly as CommonMark defines it, or 0.
-func tagLength(s string) int {
-	i, closing := 1, strings.HasPrefix(s, "</")
-	if closing {
-		i++
-	}
-	if i == len(s) || !isLetter(s[i]) {
-		return 0
-	}
-	i = span.Skip(s, i, alphanumeric+"-")
-	for i < len(s) {
-		n := span.Skip(s, i, " \t\r\n")
-		blank := n > i
-		i = n
-		switch {
-		case i == len(s):
-			return 0
-		case s[i] == '>':
-			return i + 1
-		case strings.HasPrefix(s[i:], "/>") && !closing:
-			return i + 2
-		case !blank, closing:
-			return 0
-		}
-		name := span.Skip(s, i, alphanumeric+"_:.-@") // Vue and others use @ there
-		if name == i {
-			return 0
-		}
-		if i = attributeValue(s, name); i < 0 {
-			return 0
-		}
-	}
-	return 0
-}
-
-// attributeValue returns the end of the optional value after the name of an attribute, or -1 if the value is missing or
-// not closed.
-func attributeValue(s string, name int) int {
-	i := span.Skip(s, name, " \t\r\n")
-	if i == len(s) || s[i] != '=' {
-		return name
-	}
-	if i = span.Skip(s, i+1, " \t\r\n"); i == len(s) {
-		return -1
-	}
-	if c := s[i]; c == '"' || c == '\'' {
-		end := strings.IndexByte(s[i+1:], c)
-		if end < 0 {
-			return -1
-		}
-		return i + 1 + end + 1
-	}
-	n := strings.IndexAny(s[i:], " \t\r\n\"'=<>`")
-	if n <= 0 {
-		return -1
-	}
-	return i + n
-}
+// tagPattern matches an HTML tag roughly as CommonMark defines it. Attributes may have names with @, as in Vue.
+var tagPattern = regexp.MustCompile(`^<(?:[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z0-9_:.@-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>` + "`" + `]+))?)*\s*/?|/[A-Za-z][A-Za-z0-9-]*\s*)>`)
 
 // Parted reports whether the construct text[open:end] opens inside one block and closes inside another block. body is
 // the content between the delimiters of the construct. An offset at the border of a block is not inside it.

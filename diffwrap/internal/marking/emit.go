@@ -41,7 +41,8 @@ func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	text := r.new.Of(p.New)
 	notes := p.notes(text, r.old, how.Literal)
 	before, after := align.Side{Text: r.old.text, Comments: r.old.notes}, align.Side{Text: text, Comments: notes}
-	hunks := align.Readable(before, after, !span.StartsLine(p.Doc.Raw, r.from.off), p.anchors(r, notes, changes))
+	fragment := !span.StartsLine(p.Doc.Raw, r.from.off) && p.Doc.Raw[:r.from.off] != "\ufeff"
+	hunks := align.Readable(before, after, fragment, p.anchors(r, notes, changes))
 	if r.lines && !how.InPlace {
 		hunks = placement.Hunks(before, after, hunks)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Patch is a change of the accepted view, to be written as marks.
 type Patch struct {
 	Doc                       *critic.Document
 	Old, New                  string                  // accepted view before and after

@@ -120,7 +120,6 @@ func (p *Patch) wholeWords(s span.Span) span.Span {
 	return s
 }
 
-// touching returns the hunks that touch a range of the accepted view.
 func touching(hunks []align.Hunk, view span.Span) []align.Hunk {
 	from, _ := slices.BinarySearchFunc(hunks, view.Start, func(h align.Hunk, off int) int { return cmp.Compare(h.Old.End, off) })
 	to := from

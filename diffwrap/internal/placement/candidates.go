@@ -138,22 +138,17 @@ func (p *layout) moved(h align.Hunk, limit span.Span) []align.Hunk {
 	return out
 }
 
-// Place is a rule about where a hunk can begin.
 type Place struct {
-	markdown.Rule
-	is func(p *layout, h align.Hunk) bool
+	Name string
+	is   func(p *layout, h align.Hunk) bool
 }
 
 // Places lists the places for a mark, the most readable first.
 var Places = []Place{
-	{markdown.NewRule("line break first", "whole lines are added or removed", "the mark begins with a line break, at the end of a line that stays",
-		"- a{++\n- b++}\n- c"), fromLineEnds},
-	{markdown.NewRule("whole lines", "no mark can stand at the end of the line before", "the mark begins at the start of a line",
-		"Old. ^id\n{++New.\n++}"), fromLineStarts},
-	{markdown.NewRule("on a blank line", "a mark would stand on a line of a block that stays, and there is a blank line nearby", "the mark begins on the blank line",
-		"# One\n{++\n# Two\n++}\n---"), fromBlankLines},
-	{markdown.NewRule("behind a marker", "lines are added or removed above lines with the same beginning", "the mark begins after a marker, or after a row's first pipe",
-		"# {++One\n\n# ++}Two"), behindMarkers},
+	{"line break first", fromLineEnds},
+	{"whole lines", fromLineStarts},
+	{"on a blank line", fromBlankLines},
+	{"behind a marker", behindMarkers},
 }
 
 // rank rates the place of a hunk. Lower is better, and -1 is invalid.

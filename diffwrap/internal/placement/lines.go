@@ -14,37 +14,25 @@ import (
 // its kind when a mark directly precedes or follows it. inside is set if the first or the last line inside a mark loses
 // its kind.
 type Line struct {
-	markdown.Rule
+	Name               string
 	is                 func(kind block.LineKind, s string) bool // s is without indentation and quote markers
 	start, end, inside bool
 }
 
 // Lines are the rules about lines. A mark at the edge of such a line is moved if possible.
 var Lines = []Line{
-	{markdown.NewRule("heading", "a heading stays", "no mark stands on its line",
-		"# {++Day\n# ++}Day"), of(block.HeadingLine), true, true, false},
-	{markdown.NewRule("fence", "a fence stays", "no mark stands on its line",
-		"```\na{++\n```\n\n```\nb++}\n```"), of(block.FenceLine, block.FormulaFence), true, true, true},
-	{markdown.NewRule("rule", "a rule, an underline or a delimiter row stays", "no mark stands on its line",
-		"---\n# {++One\n# ++}Two"), of(block.RuleLine), true, true, false},
-	{markdown.NewRule("formula", "a line begins or ends a formula", "no mark stands on it",
-		"$${++\na $$\n\n$$++}\na $$"), around("$$"), true, true, true},
-	{markdown.NewRule("comment", "a line begins or ends a comment", "no mark stands on it",
-		"%%\na{++\n%%\n\n%%\nb++}\n%%"), around("%%"), true, true, true},
-	{markdown.NewRule("HTML", "a line starts with a tag", "no mark stands on it",
-		"<div>\na\n</div>\n{++New.\n++}"), of(block.TagLine), true, true, true},
-	{markdown.NewRule("callout", "a line is the title of a callout", "no mark stands on it",
-		"> [!tip] Title\n{++New.\n++}"), of(block.CalloutLine), true, true, false},
-	{markdown.NewRule("definition", "a line defines a link", "no mark stands on it",
-		"One.\n[a]: b\n{++New.\n++}"), of(block.DefinitionLine), true, true, true},
-	{markdown.NewRule("footnote", "a line starts a footnote", "no mark stands in front of it",
-		"Rain[^1] fell.\n\n$$\nn\n$$\n{--\nOld. ^id\n--}\n[^1]: In May.{++ All night.++}"), of(block.FootnoteLine), true, false, false},
-	{markdown.NewRule("block id", "a line ends in the id of its block", "no mark stands after it",
-		"Old. ^id\n{++New.\n++}"), hasBlockID, false, true, false},
-	{markdown.NewRule("row", "a line is a row of a table", "no mark stands in front of it",
-		"| a |\n|---|\n| {++1 |\n| ++}2 |"), isRow, true, false, false},
-	{markdown.NewRule("item", "a line is a list item", "no mark stands in front of it",
-		"- {++a\n- ++}b"), of(block.ItemLine, block.TaskLine), true, false, false},
+	{"heading", of(block.HeadingLine), true, true, false},
+	{"fence", of(block.FenceLine, block.FormulaFence), true, true, true},
+	{"rule", of(block.RuleLine), true, true, false},
+	{"formula", around("$$"), true, true, true},
+	{"comment", around("%%"), true, true, true},
+	{"HTML", of(block.TagLine), true, true, true},
+	{"callout", of(block.CalloutLine), true, true, false},
+	{"definition", of(block.DefinitionLine), true, true, true},
+	{"footnote", of(block.FootnoteLine), true, false, false},
+	{"block id", hasBlockID, false, true, false},
+	{"row", isRow, true, false, false},
+	{"item", of(block.ItemLine, block.TaskLine), true, false, false},
 }
 
 func of(kinds ...block.LineKind) func(block.LineKind, string) bool {
@@ -58,14 +46,8 @@ func around(mark string) func(block.LineKind, string) bool {
 func isRow(_ block.LineKind, s string) bool      { return block.IsRow(s) }
 func hasBlockID(_ block.LineKind, s string) bool { return blockID(s) > 0 }
 
-// blockID returns the length of the block ID at the end of a line, or 0.
-func blockID(s string) int {
-	at := strings.LastIndexByte(s, '^')
-	if at < 0 || at+1 == len(s) || at > 0 && s[at-1] != ' ' && s[at-1] != '\t' || strings.ContainsAny(s[at:], " \t\n|]") {
-		return 0
-	}
-	return len(s) - at
-}
+// blockID returns the length of the block ID at the end of a text, or 0.
+func blockID(s string) int { return max(0, len(s)-markdown.BlockID(s, len(s))) }
 
 // edge is the place at which a mark touches a line.
 type edge int

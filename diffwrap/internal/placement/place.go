@@ -392,7 +392,6 @@ func (p *layout) stretches(r reach) (out []stretch) {
 	return out
 }
 
-// gap returns the range between blocks x and y of a text of the given size.
 func gap(blocks []block.Block, x, y, size int) span.Span {
 	s := span.New(0, size)
 	if x >= 0 {

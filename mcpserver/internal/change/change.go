@@ -27,6 +27,9 @@ type Changes struct {
 	Session   *session.Session
 	Gate      *Gate
 	Batch     string // ID of a batch; "" if each change is separate
+	// Reader describes the call with which the client reads the document at p. If from is not zero, the call starts at
+	// that position.
+	Reader func(p model.Path, from textrange.Position) string
 }
 
 func (c Changes) author() model.Author {
@@ -99,41 +102,41 @@ func (c Changes) ApproveAll(ctx context.Context, whats []string) (context.Contex
 
 // Create creates a note. argument is the name of the argument that contains text. If argument is "", Create does not
 // check text for CriticMarkup.
-func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (bridge.Result, error) {
+func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (Result, error) {
 	if argument != "" {
 		if err := textrange.CheckMarkup(textrange.Argument{Name: argument, Text: text}, c.Workspace.Options().View, "", text, 0); err != nil {
-			return bridge.Result{}, err
+			return Result{}, err
 		}
 	}
 	if err := c.checkAndApprove(ctx, p, Request{
 		Operation: Create, Action: "create the note " + string(p), Detail: func() (string, string) { return excerpt("It writes", text), "" },
 	}); err != nil {
-		return bridge.Result{}, err
+		return Result{}, err
 	}
 	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
 		c.Session.RecordCreate(p, res.Version)
 	}
-	return res, err
+	return Result{Result: res}, err
 }
 
 // Replace replaces the text of the note at p, and merges it with changes that others have made since the session read
 // it. what describes the change as a verb phrase.
-func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text string, r Reader, what string) (bridge.Result, error) {
+func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text, what string) (Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
-	err := c.CheckDeletions(p, known, edits, r)
+	err := c.CheckDeletions(p, known, edits)
 	if err == nil {
 		detail := func() (string, string) { return countChanges(known.Text, text) }
 		err = c.checkAndApprove(ctx, p, Request{Operation: Update, Action: what, Detail: detail})
 	}
 	if err != nil {
-		return bridge.Result{}, err
+		return Result{}, err
 	}
 	res, err := c.Workspace.Write(ctx, p, bridge.Write{Base: known.Version, Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
 		c.Session.RecordChange(p, known.Version, res.Version, known.ReadRanges.AfterEdits(edits, true).Rebase(text, res.Version.Text(), false))
 	}
-	return res, err
+	return Result{Result: res, Before: known.Text}, err
 }
 
 // Update applies the edits that fn returns for the current text of the note at p. It calls fn before it asks for
@@ -181,8 +184,8 @@ func (c Changes) plan(ctx context.Context, p model.Path, fn func(current *model.
 
 // Append adds content at the end of the note at p, or at the end of a section. If the section is missing, Append
 // creates it and returns its heading. It deletes nothing, so the session need not have read the note.
-func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
-	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
+func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (_ Result, made string, err error) {
+	_, res, err := c.Update(ctx, p, "append to the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
 		doc := current.Text()
 		off, insert, ok := 0, "", false
 		made = ""
@@ -204,15 +207,7 @@ func (c Changes) Append(ctx context.Context, p model.Path, section, content, arg
 		}
 		return edits, textrange.CheckMarkup(textrange.Argument{Name: argument, Text: content}, view, doc, diffwrap.Apply(doc, edits), off)
 	})
-	return res, made, err
-}
-
-func Notice(res bridge.Result) string {
-	notes := res.Warnings
-	if res.Merged {
-		notes = append(slices.Clip(notes), "Others had changed the note since you read it; their changes were kept. Read it again.")
-	}
-	return strings.Join(notes, " ")
+	return Result{Result: res}, made, err
 }
 
 func checkUTF8(p model.Path, v *model.Version) error {
@@ -222,13 +217,9 @@ func checkUTF8(p model.Path, v *model.Version) error {
 	return nil
 }
 
-// Reader describes the call with which a client reads the document at p before a change. If from is not zero, the call
-// starts at that position.
-type Reader func(p model.Path, from textrange.Position) string
-
 // RequireRead returns the text and the ranges of the document at p that the session has read. It returns an error if
 // the session has not read it.
-func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing string) (session.ReadState, error) {
+func (c Changes) RequireRead(ctx context.Context, p model.Path, doing string) (session.ReadState, error) {
 	known, ok := c.Session.ReadStateOf(p)
 	if ok {
 		return known, checkUTF8(p, known.Version)
@@ -236,35 +227,26 @@ func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing 
 	if _, err := (document.Resolver{Workspace: c.Workspace}).Document(ctx, p); err != nil {
 		return known, err
 	}
-	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, r(p, textrange.Position{}))
+	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, c.Reader(p, textrange.Position{}))
 }
 
-func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, r Reader) error {
+func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit) error {
 	for _, e := range edits {
 		if part, missing := known.ReadRanges.FirstMissing(textrange.Range{Start: e.Off, End: e.Off + e.Len}); missing {
-			return NotReadError(p, known.Text, part, r)
+			return c.NotReadError(p, known.Text, part)
 		}
 	}
 	return nil
 }
 
 // NotReadError returns an error that contains the call to read the missing range.
-func NotReadError(p model.Path, text string, part textrange.Range, r Reader) error {
+func (c Changes) NotReadError(p model.Path, text string, part textrange.Range) error {
 	begin := textrange.PositionAt(text, part.Start)
 	if begin.Column <= result.MaxLine {
 		begin.Column = 1
 	}
 	return result.InvalidArgument("%s was left as it is: the change would delete text that you have not been shown, in line %d. Call %s first.",
-		result.Escape(p), begin.Line, r(p, begin))
-}
-
-// ReadCall describes a call of tool with the argument document. If from is not zero, the call starts at that position.
-// line is the name of the line argument.
-func ReadCall(tool, document, line string, from textrange.Position) string {
-	if from.Line > 0 {
-		document += ", " + from.Arguments(line)
-	}
-	return "the " + tool + " tool with " + document
+		result.Escape(p), begin.Line, c.Reader(p, begin))
 }
 
 func (c Changes) restructure() bridge.ChangeRequest {

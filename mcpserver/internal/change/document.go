@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/filetype"
@@ -29,13 +30,16 @@ func (r Result) Notice() string {
 	if r.Proposed {
 		return "The change is proposed as a whole file until a user accepts it."
 	}
-	return Notice(r.Result)
+	notes := r.Warnings
+	if r.Merged {
+		notes = append(slices.Clip(notes), "Others had changed the note since you read it; their changes were kept. Read it again.")
+	}
+	return strings.Join(notes, " ")
 }
 
 func (c Changes) CreateDocument(ctx context.Context, p model.Path, content string) (Result, error) {
 	if p.IsNote() {
-		res, err := c.Create(ctx, p, content, "content")
-		return Result{Result: res}, err
+		return c.Create(ctx, p, content, "content")
 	}
 	proposed, err := c.writeFile(ctx, file{path: p, text: content, seen: textrange.All(content), operation: Create, what: "create " + string(p)})
 	return Result{Proposed: proposed}, err
@@ -49,41 +53,40 @@ func (c Changes) CheckWrite(p model.Path) error {
 }
 
 // Rewrite replaces the whole text of a document that the session has read.
-func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, r Reader, doing string) (Result, error) {
+func (c Changes) Rewrite(ctx context.Context, p model.Path, content, doing string) (Result, error) {
 	if !p.IsNote() {
 		if err := CheckFile(p, content); err != nil {
 			return Result{}, err
 		}
 	}
-	known, err := c.RequireRead(ctx, p, r, doing)
+	known, err := c.RequireRead(ctx, p, doing)
 	if err != nil {
 		return Result{}, err
 	}
 	if !p.IsNote() {
-		return c.rewriteFile(ctx, p, known, content, r)
+		return c.rewriteFile(ctx, p, known, content)
 	}
 	content = textrange.InStyleOf(known.Text, content)
 	if err := textrange.CheckMarkup(textrange.Argument{Name: "content", Text: content}, c.Workspace.Options().View, known.Text, content, 0); err != nil {
 		return Result{}, err
 	}
-	res, err := c.Replace(ctx, p, known, content, r, "replace the content of "+string(p))
-	return Result{Result: res, Before: known.Text}, err
+	return c.Replace(ctx, p, known, content, "replace the content of "+string(p))
 }
 
 // rewriteFile replaces the text of a file. It fails if the file has changed since the session read it.
-func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string, r Reader) (Result, error) {
+func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string) (Result, error) {
 	if _, err := (document.Resolver{Workspace: c.Workspace}).ReadText(ctx, p); err != nil {
 		return Result{}, err
 	}
 	edits := diffwrap.Diff(known.Text, content)
-	if err := c.CheckDeletions(p, known, edits, r); err != nil {
+	if err := c.CheckDeletions(p, known, edits); err != nil {
 		return Result{}, err
 	}
 	proposed, err := c.writeFile(ctx, file{
 		path: p, text: content, base: sumOf(known.Text), seen: known.ReadRanges.AfterEdits(edits, true), operation: Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {
-		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, r(p, textrange.Position{}))
+		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, c.Reader(p, textrange.Position{}))
 	}
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
@@ -127,7 +130,7 @@ type Quote struct {
 	Old, New string
 	All      bool   // whether to replace every occurrence instead of the only one
 	Section  string // the section to search; "" means the whole text
-	Known    string // the text that was last shown to the session
+	known    string // the text that was last shown to the session
 }
 
 // QuoteError is the error for a quote that does not occur exactly once.
@@ -148,10 +151,10 @@ func (q Quote) Check() error {
 	return nil
 }
 
-// Find returns the ranges of the quote, which do not overlap. If textrange.Find has no match, it accepts a single match
+// find returns the ranges of the quote, which do not overlap. If textrange.Find has no match, it accepts a single match
 // of textrange.FindNear. It returns a *QuoteError if there is no match, or if a quote that is to be replaced once has
 // several.
-func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
+func (q Quote) find(p model.Path, text string) ([]textrange.Range, error) {
 	in, inside := result.Escape(p), func(textrange.Range) bool { return true }
 	if q.Section != "" {
 		s, err := outline.SectionOf(text, q.Section)
@@ -178,9 +181,9 @@ func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 }
 
 func (q Quote) notFound(in, text string, near []textrange.Range) error {
-	if q.Known != text {
-		if old := textrange.Find(q.Known, q.Old); len(old) > 0 {
-			return result.InvalidArgument("%s has changed since you read it: old_string was on %s and no longer is. Read it again.", in, textrange.NameLines(q.Known, old))
+	if q.known != text {
+		if old := textrange.Find(q.known, q.Old); len(old) > 0 {
+			return result.InvalidArgument("%s has changed since you read it: old_string was on %s and no longer is. Read it again.", in, textrange.NameLines(q.known, old))
 		}
 	}
 	const say = "old_string not found in %s. Make sure it matches exactly."
@@ -193,24 +196,26 @@ func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	return result.InvalidArgument(say, in)
 }
 
-// Replace returns the edits that replace the quote. If there are several matches, the session must have read all of
+// ReplaceQuote returns the edits that replace a quote. If there are several matches, the session must have read all of
 // them. If there is one match, the session need not have read it, because the call quotes it; unseen is set
 // if it has not.
-func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, r Reader) (edits []diffwrap.Edit, unseen bool, err error) {
-	places, err := q.Find(p, text)
+func (c Changes) ReplaceQuote(p model.Path, q Quote, text string, seen textrange.RangeSet) (edits []diffwrap.Edit, unseen bool, err error) {
+	shown, _ := c.Session.ReadStateOf(p)
+	q.known = shown.Text
+	places, err := q.find(p, text)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, place := range places {
 		part, missing := seen.FirstMissing(place)
 		if missing && len(places) > 1 {
-			return nil, false, NotReadError(p, text, part, r)
+			return nil, false, c.NotReadError(p, text, part)
 		}
 		unseen = missing
 	}
 	edits = textrange.Replace(text, places, q.Old, q.New)
 	if p.IsNote() {
-		err = textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: q.New}, view, text, diffwrap.Apply(text, edits), places[0].Start)
+		err = textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: q.New}, c.Workspace.Options().View, text, diffwrap.Apply(text, edits), places[0].Start)
 	}
 	return edits, unseen, err
 }

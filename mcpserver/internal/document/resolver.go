@@ -59,7 +59,6 @@ func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
 	return err
 }
 
-// MissingError reports a name without a document.
 type MissingError struct {
 	Name    string
 	Similar []string // paths that the model may have meant
@@ -82,7 +81,7 @@ const maxSimilar = 3
 func (r Resolver) Similar(ctx context.Context, name string) []string {
 	base := foldBase(name)
 	var found []string
-	err := r.Workspace.Walk(ctx, "", func(e bridge.Info) error {
+	_ = r.Workspace.Walk(ctx, "", func(e bridge.Info) error { // without similar paths the error is good enough
 		if e.Kind == model.KindDir || e.Kind == model.KindLink || foldBase(e.Path.Base()) != base {
 			return nil
 		}
@@ -91,9 +90,6 @@ func (r Resolver) Similar(ctx context.Context, name string) []string {
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, fs.SkipAll) {
-		return nil
-	}
 	return found
 }
 

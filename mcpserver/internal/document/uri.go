@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -32,49 +33,45 @@ func URIAt(p model.Path, begin textrange.Position) string {
 	return u.String()
 }
 
-type Reading struct {
-	Name  string
-	Begin textrange.Position
+// AtURI returns the document and the position that a URI names.
+func (r Resolver) AtURI(ctx context.Context, uri string) (p model.Path, begin textrange.Position, err error) {
+	readings, err := parseURI(uri)
+	if err != nil {
+		return "", begin, err
+	}
+	for _, x := range readings {
+		if p, err := r.LookUp(x.name); err == nil {
+			return p, x.begin, nil
+		}
+	}
+	p, err = r.Resolve(ctx, readings[0].name)
+	return p, begin, err
 }
 
-// position matches the parameters of a URI whose path is not percent-encoded.
-var position = regexp.MustCompile(`\?(?:line=([0-9]+))?&?(?:column=([0-9]+))?$`)
+type reading struct {
+	name  string
+	begin textrange.Position
+}
 
-// ParseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
+var position = regexp.MustCompile(`\?((?:(?:line|column)=[1-9][0-9]{0,8}&?)+)$`)
+
+// parseURI returns the possible interpretations of a URI: with a percent-encoded path, with a literal path, and with a
 // literal path followed by a line and a column.
-func ParseURI(uri string) ([]Reading, error) {
-	var list []Reading
-	if u, err := url.Parse(uri); err == nil && u.Scheme == scheme && u.Host == "" && u.Path != "" {
-		begin, err := positionIn(uri, u.Query())
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Reading{u.Path, begin})
-	}
-	if plain, ok := strings.CutPrefix(uri, scheme+":///"); ok && plain != "" {
-		list = append(list, Reading{Name: plain})
-		if m := position.FindStringSubmatch(plain); m != nil {
-			query := url.Values{"line": {m[1]}, "column": {m[2]}}
-			begin, err := positionIn(uri, query)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, Reading{strings.TrimSuffix(plain, m[0]), begin})
-		}
-	}
-	if list == nil {
+func parseURI(uri string) ([]reading, error) {
+	plain, ok := strings.CutPrefix(uri, scheme+":///")
+	if !ok || plain == "" {
 		return nil, result.InvalidArgument("Resource %q is not an address like note:///Folder/Name.md.", uri)
 	}
-	return list, nil
-}
-
-func positionIn(uri string, query url.Values) (begin textrange.Position, err error) {
-	for name, to := range map[string]*int{"line": &begin.Line, "column": &begin.Column} {
-		if s := query.Get(name); s != "" {
-			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
-				return begin, result.InvalidArgument("Resource %q: %s is not a number from 1 on.", uri, name)
-			}
-		}
+	list, at := []reading{{name: plain}}, reading{name: plain}
+	if m := position.FindStringSubmatch(plain); m != nil {
+		at.name = strings.TrimSuffix(plain, m[0])
+		query, _ := url.ParseQuery(m[1])
+		at.begin.Line, _ = strconv.Atoi(query.Get("line")) // 0 if the parameter is missing
+		at.begin.Column, _ = strconv.Atoi(query.Get("column"))
+		list = append(list, at)
 	}
-	return begin, nil
+	if decoded, err := url.PathUnescape(at.name); err == nil {
+		list = append([]reading{{decoded, at.begin}}, list...)
+	}
+	return list, nil
 }

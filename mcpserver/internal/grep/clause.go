@@ -3,15 +3,10 @@ package grep
 import (
 	"regexp/syntax"
 	"slices"
-	"strings"
 )
 
-// Clause is a set of literals. Every match contains at least one of them. If Fold is set, literals and text must be
-// folded (see [Fold]).
-type Clause struct {
-	Any  []string
-	Fold bool
-}
+// Clause is a set of literals. Every match contains at least one of them, perhaps in another case.
+type Clause []string
 
 func (p *Pattern) Clauses() []Clause { return p.clauses }
 
@@ -23,17 +18,6 @@ const (
 	maxClass = 4
 )
 
-// clausesOf returns clauses that every match of re fulfils, by the method of Russ Cox, "Regular Expression Matching
-// with a Trigram Index".
-func clausesOf(re *syntax.Regexp) []Clause {
-	a := analysis{fold: folds(re)}
-	clauses := a.walk(re.Simplify()).flushed().clauses
-	for i := range clauses {
-		clauses[i].Fold = a.fold
-	}
-	return clauses
-}
-
 func folds(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
 		return true
@@ -41,109 +25,86 @@ func folds(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, folds)
 }
 
-type analysis struct{ fold bool }
-
-// requirement is the exact set of strings that a part of a pattern matches. If exact is nil, it is a list of clauses
-// instead. An exact empty string requires nothing.
-type requirement struct {
-	exact   []string
-	clauses []Clause
-}
-
-func (n requirement) flushed() requirement {
-	if n.exact == nil || slices.Contains(n.exact, "") {
-		return requirement{clauses: n.clauses}
+// required returns clauses that every match of re fulfils, by the method of Russ Cox, "Regular Expression Matching with
+// a Trigram Index".
+func required(re *syntax.Regexp) (clauses []Clause) {
+	if set := exact(re); set != nil {
+		return withoutEmpty(set)
 	}
-	return requirement{clauses: append(n.clauses, Clause{Any: minimal(n.exact)})}
-}
-
-func minimal(set []string) []string {
-	var out []string
-	for _, s := range set {
-		redundant := slices.ContainsFunc(set, func(t string) bool {
-			return t != s && strings.Contains(s, t)
-		})
-		if !redundant && !slices.Contains(out, s) {
-			out = append(out, s)
+	switch re.Op {
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpConcat:
+		run := []string{""} // the matches of the last parts
+		for _, sub := range re.Sub {
+			set := exact(sub)
+			if set == nil || len(run)*len(set) > maxExact {
+				clauses, run = append(clauses, withoutEmpty(run)...), []string{""}
+			}
+			if set == nil {
+				clauses = append(clauses, required(sub)...)
+			} else {
+				run = cross(run, set)
+			}
 		}
+		return append(clauses, withoutEmpty(run)...)
+	case syntax.OpAlternate:
+		var any Clause
+		for _, sub := range re.Sub {
+			c := best(required(sub))
+			if any = append(any, c...); c == nil || len(any) > maxExact {
+				return nil
+			}
+		}
+		return []Clause{any}
 	}
-	return out
+	return nil
 }
 
-func (a analysis) walk(re *syntax.Regexp) requirement {
+// exact returns all strings that re matches, if they are few, and otherwise nil.
+func exact(re *syntax.Regexp) (set []string) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return requirement{exact: []string{a.literal(re.Rune)}}
-	case syntax.OpCharClass:
-		return a.class(re.Rune)
+		return []string{string(re.Rune)}
 	case syntax.OpCapture:
-		return a.walk(re.Sub[0])
-	case syntax.OpConcat:
-		return a.concat(re.Sub)
-	case syntax.OpAlternate:
-		return a.alternate(re.Sub)
-	case syntax.OpPlus:
-		return a.walk(re.Sub[0]).flushed()
-	case syntax.OpQuest:
-		n := a.walk(re.Sub[0])
-		if n.exact == nil || len(n.exact) >= maxExact {
-			return requirement{}
+		return exact(re.Sub[0])
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
+				if set = append(set, string(r)); len(set) > maxClass {
+					return nil
+				}
+			}
 		}
-		return requirement{exact: append([]string{""}, n.exact...)}
+	case syntax.OpConcat:
+		set = []string{""}
+		for _, sub := range re.Sub {
+			if set = cross(set, exact(sub)); len(set) == 0 || len(set) > maxExact {
+				return nil
+			}
+		}
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			more := exact(sub)
+			if set = append(set, more...); more == nil || len(set) > maxExact {
+				return nil
+			}
+		}
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText,
 		syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return requirement{exact: []string{""}}
+		return []string{""}
 	}
-	return requirement{} // for any character, a repetition from zero, or no match
+	return set
 }
 
-func (a analysis) literal(runes []rune) string {
-	if a.fold {
-		return Fold(string(runes))
+func withoutEmpty(set []string) []Clause {
+	if slices.Contains(set, "") {
+		return nil
 	}
-	return string(runes)
+	return []Clause{set}
 }
 
-func (a analysis) class(pairs []rune) requirement {
-	var exact []string
-	for i := 0; i < len(pairs); i += 2 {
-		for r := pairs[i]; r <= pairs[i+1]; r++ {
-			if s := a.literal([]rune{r}); !slices.Contains(exact, s) {
-				exact = append(exact, s)
-			}
-			if len(exact) > maxClass {
-				return requirement{}
-			}
-		}
-	}
-	return requirement{exact: exact}
-}
-
-func (a analysis) concat(subs []*syntax.Regexp) requirement {
-	res := requirement{exact: []string{""}}
-	broken := false // whether an inexact part was found
-	for _, sub := range subs {
-		n := a.walk(sub)
-		if res.exact != nil && n.exact != nil && len(res.exact)*len(n.exact) <= maxExact {
-			res.exact = cross(res.exact, n.exact)
-			continue
-		}
-		broken = true
-		res = res.flushed()
-		res.clauses = append(res.clauses, n.clauses...)
-		res.exact = n.exact
-		if res.exact == nil {
-			res.exact = []string{""}
-		}
-	}
-	if broken {
-		return res.flushed()
-	}
-	return res
-}
-
-func cross(prefixes, suffixes []string) []string {
-	out := make([]string, 0, len(prefixes)*len(suffixes))
+func cross(prefixes, suffixes []string) (out []string) {
 	for _, p := range prefixes {
 		for _, s := range suffixes {
 			out = append(out, p+s)
@@ -152,40 +113,13 @@ func cross(prefixes, suffixes []string) []string {
 	return out
 }
 
-func (a analysis) alternate(subs []*syntax.Regexp) requirement {
-	var literals []string
-	exact := true
-	for _, sub := range subs {
-		n := a.walk(sub)
-		if n.exact != nil {
-			literals = append(literals, n.exact...)
-			continue
-		}
-		exact = false
-		c := best(n.clauses)
-		if c.Any == nil {
-			return requirement{}
-		}
-		literals = append(literals, c.Any...)
-	}
-	switch {
-	case len(literals) > maxExact:
-		return requirement{}
-	case exact:
-		return requirement{exact: literals}
-	case slices.Contains(literals, ""):
-		return requirement{}
-	}
-	return requirement{clauses: []Clause{{Any: minimal(literals)}}}
-}
-
 // best returns the most selective clause: no other clause has a longer shortest literal. Among equal clauses it prefers
 // the clause with the fewest literals.
 func best(clauses []Clause) (best Clause) {
 	bestLen := 0
 	for _, c := range clauses {
-		n := len(slices.MinFunc(c.Any, func(s, t string) int { return len(s) - len(t) }))
-		if n > bestLen || n == bestLen && len(c.Any) < len(best.Any) {
+		n := len(slices.MinFunc(c, func(s, t string) int { return len(s) - len(t) }))
+		if n > bestLen || n == bestLen && len(c) < len(best) {
 			best, bestLen = c, n
 		}
 	}

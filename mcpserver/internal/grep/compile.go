@@ -21,7 +21,7 @@ type Pattern struct {
 	multi   bool       // whether a match can contain or depend on a line break
 	literal string     // the whole expression if it is one case-sensitive literal; otherwise ""
 	clauses []Clause   // every match contains one literal of each clause
-	scan    Clause     // the clause by which to find candidates, if there is one
+	scan    Clause     // the clause by which to find candidates; nil if there is none, or if literals must be folded, which takes longer than the automaton
 
 	withoutBoundary func() *regexp.Regexp // re without word boundaries, which are ASCII in package regexp; may be nil
 
@@ -89,8 +89,10 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.literal = string(tree.Rune)
 	}
-	p.clauses = clausesOf(tree)
-	p.scan = best(p.clauses)
+	p.clauses = required(tree.Simplify())
+	if !folds(tree) {
+		p.scan = best(p.clauses)
+	}
 	return p, nil
 }
 

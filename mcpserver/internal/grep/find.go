@@ -97,7 +97,7 @@ func (p *Pattern) matches(text string) bool {
 }
 
 func (p *Pattern) possible(text string) bool {
-	return !p.scansLiterals() || slices.ContainsFunc(p.scan.Any, func(s string) bool { return strings.Contains(text, s) })
+	return !p.scansLiterals() || slices.ContainsFunc(p.scan, func(s string) bool { return strings.Contains(text, s) })
 }
 
 func (p *Pattern) eachLine(text string, fn func(line span) bool) {
@@ -127,13 +127,11 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	if !p.scansLiterals() {
 		return func(off int) int { return off }, false
 	}
-	s := searcher{text: text, literals: p.scan.Any, next: make([]int, len(p.scan.Any))}
+	s := searcher{text: text, literals: p.scan, next: make([]int, len(p.scan))}
 	return s.from, p.literal != ""
 }
 
-// scansLiterals reports whether candidates are found by literals. Literals that must be folded are not used, because
-// folding a text takes longer than running the automaton.
-func (p *Pattern) scansLiterals() bool { return len(p.scan.Any) > 0 && !p.scan.Fold }
+func (p *Pattern) scansLiterals() bool { return len(p.scan) > 0 }
 
 // searcher finds the next occurrence of any of several literals. It stores the next occurrence of each literal, so that
 // it does not search the same text twice.

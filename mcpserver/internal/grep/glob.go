@@ -27,12 +27,6 @@ type pattern struct {
 	dirs    bool // whether only folders match
 }
 
-type GlobError struct{ Pattern string }
-
-func (e *GlobError) Error() string {
-	return fmt.Sprintf("glob %q is not valid: check that every [ and { is closed", e.Pattern)
-}
-
 func ParseGlobs(patterns ...string) (Globs, error) {
 	var s Globs
 	for _, text := range patterns {
@@ -48,7 +42,7 @@ func ParseGlobs(patterns ...string) (Globs, error) {
 			p.glob += "/*" // matches the content of a folder, not the folder itself
 		}
 		if !doublestar.ValidatePattern(p.glob) {
-			return Globs{}, &GlobError{text}
+			return Globs{}, fmt.Errorf("glob %q is not valid: check that every [ and { is closed", text)
 		}
 		s.patterns = append(s.patterns, p)
 		s.includes = s.includes || !p.exclude

@@ -83,7 +83,7 @@ func NewTrigramQuery(clauses []Clause) TrigramQuery {
 	var q TrigramQuery
 	for _, c := range clauses {
 		var literals [][]uint32
-		for _, literal := range c.Any {
+		for _, literal := range c {
 			literals = append(literals, trigramsOf(Fold(literal)))
 		}
 		if !slices.ContainsFunc(literals, func(t []uint32) bool { return t == nil }) {

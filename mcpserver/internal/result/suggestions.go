@@ -3,6 +3,7 @@ package result
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -47,6 +48,11 @@ func DescribeWhole(sg model.Suggestion) string {
 		s += " (" + Escape(sg.Author) + ")"
 	}
 	return s
+}
+
+// HasWritten reports whether a thread has a comment that is not itself a pending suggestion.
+func HasWritten(t model.Thread) bool {
+	return slices.ContainsFunc(t.Entries, func(c model.ThreadComment) bool { return c.Pending == "" })
 }
 
 func DescribeThread(t model.Thread) string {
@@ -118,31 +124,6 @@ func DecisionsBlock(decisions []bridge.Resolved) (block string, untold []bridge.
 		untold = decisions[n-1:]
 	}
 	return block, untold
-}
-
-func CommentsIn(p model.Path, v *model.Version) []string {
-	known, raw := v.Known(), v.Canonical()
-	if !strings.Contains(raw, "{>>") {
-		return nil
-	}
-	var lines []string
-	add := func(line int, comment, about string) {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", Escape(p), line, commentText(comment), about))
-	}
-	for _, a := range known.Annotations(raw) {
-		if a.Kind == diffwrap.Comment {
-			add(a.Line, a.New, "")
-		}
-		for _, c := range a.Comments {
-			add(a.Line, c, fmt.Sprintf(" (about %q)", OneLine(a.New)))
-		}
-	}
-	for _, sg := range known.Suggestions(raw) {
-		for _, c := range sg.Comments {
-			add(sg.Line, c, " (about a suggestion)")
-		}
-	}
-	return lines
 }
 
 func DecisionLines(e model.JournalEntry) []string {

@@ -19,12 +19,12 @@ func TestBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := strings.Repeat("ab", 1<<16) + "c"
-		ctx, bounded, cancel := Bounded(t.Context(), p)
+		ctx, timed, cancel := bounded(t.Context(), p)
 		defer cancel()
 		check := func(when string, want bool, cause error) {
 			t.Helper()
 			synctest.Wait()
-			if got := bounded.Matches(text); got != want || !errors.Is(context.Cause(ctx), cause) {
+			if got := timed.Matches(text); got != want || !errors.Is(context.Cause(ctx), cause) {
 				t.Errorf("%s: it finds something: %v, and ends with %v; want %v and %v", when, got, context.Cause(ctx), want, cause)
 			}
 		}

@@ -143,8 +143,8 @@ const searchTime = 20 * time.Second
 
 var ErrSlow = errors.New("search takes too long")
 
-// Bounded returns a context with the search timeout, and a copy of p that stops at that timeout.
-func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
+// bounded returns a context with the search timeout, and a copy of p that stops at that timeout.
+func bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, ErrSlow)
 	return ctx, p.Until(ctx.Done()), cancel
 }
@@ -153,11 +153,19 @@ func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Patte
 // stop early.
 const batch = 256
 
-// Scan calls look concurrently for each note that may match. It calls take with the results in order, on the goroutine
-// of the caller, until take returns false. For a deleted or offline note, take gets the zero value. Other errors of
-// notes end the scan. skipped lists the other files that have no text, are too large or must not be read.
-func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
-	q := grep.NewTrigramQuery(clauses)
+// Scan calls look concurrently for each document at and below the path under that wanted accepts and that may match p.
+// look gets a copy of p that stops at the search timeout. Scan calls take with the results in order, on the goroutine of
+// the caller, until take returns false. For a deleted or offline note, take gets the zero value. Other errors of notes
+// end the scan. skipped lists the other files that have no text, are too large or must not be read.
+func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Path, wanted func(model.Path) bool,
+	look func(*grep.Pattern, document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
+	ctx, p, cancel := bounded(ctx, p)
+	defer cancel()
+	notes, err := x.Below(ctx, under, wanted)
+	if err != nil {
+		return nil, err
+	}
+	q := grep.NewTrigramQuery(p.Clauses())
 	results := make([]T, batch)
 	skips := make([]bool, batch)
 	errs := make([]error, batch)
@@ -170,7 +178,7 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Cl
 		for range runtime.GOMAXPROCS(0) {
 			workers.Go(func() {
 				for i := int(taken.Add(1)) - 1; i < len(part); i = int(taken.Add(1)) - 1 {
-					results[i], skips[i], errs[i] = scanNote(ctx, x, part[i], look)
+					results[i], skips[i], errs[i] = scanNote(ctx, x, part[i], func(d document.Document) T { return look(p, d) })
 				}
 			})
 		}

@@ -42,17 +42,8 @@ type foundLines struct {
 }
 
 func (job LineSearch) run(ctx context.Context, x *Index) (found []FoundLine, total int, skipped []model.Path, err error) {
-	ctx, pattern, cancel := Bounded(ctx, job.Pattern)
-	defer cancel()
-	job.Pattern = pattern
-	notes, err := x.Below(ctx, job.Under, job.Wanted)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	if !job.All {
-		notes = slices.DeleteFunc(notes, func(n *Note) bool { return job.isBefore(n.Path) })
-	}
-	skipped, err = Scan(ctx, x, notes, job.Pattern.Clauses(), job.in, func(f foundLines) bool {
+	wanted := func(p model.Path) bool { return job.Wanted(p) && (job.All || !job.isBefore(p)) }
+	skipped, err = Scan(ctx, x, job.Pattern, job.Under, wanted, job.in, func(f foundLines) bool {
 		found = append(found, f.lines[:min(len(f.lines), job.MaxLines-len(found))]...)
 		total += f.total
 		return job.All || len(found) < job.MaxLines
@@ -65,7 +56,7 @@ func (job LineSearch) isBefore(p model.Path) bool {
 }
 
 // in returns at most MaxLines lines after the cursor. With job.All it also counts all matching lines.
-func (job LineSearch) in(d document.Document) (found foundLines) {
+func (job LineSearch) in(pattern *grep.Pattern, d document.Document) (found foundLines) {
 	p, text := d.Path, strings.TrimPrefix(d.Text, textrange.BOM)
 	from, limit := 0, job.MaxLines
 	if job.All {
@@ -78,7 +69,7 @@ func (job LineSearch) in(d document.Document) (found foundLines) {
 	if !job.All {
 		f.From = from
 	}
-	entries := job.Pattern.Entries("", text, f, limit)
+	entries := pattern.Entries("", text, f, limit)
 	if len(entries) == 0 {
 		return found
 	}
@@ -177,7 +168,6 @@ func Structured[T, R any](ctx context.Context, x *Index, s *session.Session, job
 	return res, nil
 }
 
-// ByLine is the hint for patterns that never cross lines.
 const ByLine = "The search is line by line."
 
 // NamedPattern returns an error of grep.Compile as an error that names the argument. hint is the next step after

@@ -32,7 +32,6 @@ func hasLine(doc, line string) bool {
 	return strings.Contains("\n"+doc+"\n", "\n"+line+"\n")
 }
 
-// Argument is a named text in a call.
 type Argument struct{ Name, Text string }
 
 // CheckMarkup returns an error if a change introduces CriticMarkup. arg is the new text. The changed document contains

@@ -59,7 +59,6 @@ func NameLines(doc string, places []Range) string {
 
 const MaxNamed = 20
 
-// BOM is the byte order mark. It is not shown.
 const BOM = diffwrap.ByteOrderMark
 
 func CountLines(text string) int {

@@ -356,10 +356,10 @@ func (p Param) setInt(f reflect.Value, v any) error {
 }
 
 func (p Param) wrongType(want string, got any) error {
-	return result.InvalidArgument("The argument %q must be %s, not %s.", p.Name, want, JSONKind(got))
+	return result.InvalidArgument("The argument %q must be %s, not %s.", p.Name, want, jsonKind(got))
 }
 
-func JSONKind(v any) string {
+func jsonKind(v any) string {
 	return map[reflect.Kind]string{
 		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
 		reflect.Slice: "a list", reflect.Map: "an object",

@@ -22,14 +22,13 @@ import (
 
 // Client is one client, with the services that its tools use.
 type Client struct {
-	Workspace  *bridge.Workspace
-	Session    *session.Session
-	Resolver   document.Resolver
-	Changes    change.Changes
-	Index      *search.Index
-	Semantic   *semantic.Index
-	Phrases    Phrases       // error texts that name the client's tools
-	NoteReader change.Reader // reads a note before it is replaced
+	Workspace *bridge.Workspace
+	Session   *session.Session
+	Resolver  document.Resolver
+	Changes   change.Changes
+	Index     *search.Index
+	Semantic  *semantic.Index
+	Phrases   Phrases // error texts that name the client's tools
 }
 
 // Batched returns a copy of c whose changes are undone together.

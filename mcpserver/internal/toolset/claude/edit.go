@@ -51,24 +51,22 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	if err := q.Check(); err != nil {
 		return "", err
 	}
-	known, err := c.Changes.RequireRead(ctx, p, reader, "editing")
+	known, err := c.Changes.RequireRead(ctx, p, "editing")
 	if err != nil {
 		return "", err
 	}
-	q.Known = known.Text
-	view := c.Workspace.Options().View
 	replaced := 0
 	var unseen bool // the replaced text was quoted but not read
 	var near bool   // the match differs from old_string in more than quotes and line breaks
 	res, err := c.Changes.Edit(ctx, p, func(doc string, seen textrange.RangeSet) (edits []diffwrap.Edit, err error) {
 		switch {
 		case q.Old != "":
-			edits, unseen, err = q.Replace(p, view, doc, seen, reader)
+			edits, unseen, err = c.Changes.ReplaceQuote(p, q, doc, seen)
 			near = len(edits) == 1 && textrange.IsNear(doc[edits[0].Off:edits[0].Off+edits[0].Len], q.Old)
 		case doc != "":
 			err = result.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", result.Escape(p))
 		default: // the whole text of an empty document
-			edits, err = []diffwrap.Edit{{New: q.New}}, textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: q.New}, view, "", q.New, 0)
+			edits, err = []diffwrap.Edit{{New: q.New}}, textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: q.New}, c.Workspace.Options().View, "", q.New, 0)
 		}
 		replaced = len(edits)
 		return edits, err
@@ -188,7 +186,7 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) (result.Result, err
 	if err != nil {
 		return result.Result{}, err
 	}
-	res, err := c.Changes.Rewrite(ctx, p, a.Content, reader, "editing")
+	res, err := c.Changes.Rewrite(ctx, p, a.Content, "editing")
 	if err != nil {
 		return result.Result{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -26,11 +25,10 @@ type globArgs struct {
 	result.Listing
 }
 
-// globCursor is the last listed path and its modification time. The files changed after Since and up to Until come
-// first. Files that change while the client reads the list come at its end.
-type globCursor struct {
-	Since, Until, Time int64 // Unix times in nanoseconds
-	Path               string
+// globKey is the place of a file in the list, with its modification time in nanoseconds.
+type globKey struct {
+	Time int64
+	Path string
 }
 
 type listed struct {
@@ -58,11 +56,10 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (result.Result, 
 		}
 		return res, nil
 	}
-	at := globCursor{Since: math.MinInt64, Until: math.MinInt64}
-	if _, err := a.Decode(&at); err != nil {
+	rest, err := result.Rest(a.Listing, found, listed.key, compareKeys)
+	if err != nil {
 		return result.Result{}, err
 	}
-	rest := at.rest(found)
 	if len(rest) == 0 {
 		return result.Text("No more files"), nil
 	}
@@ -73,34 +70,17 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (result.Result, 
 	out, n := result.JoinBounded(lines, result.Max-result.ProtocolOverhead-8000)
 	res := result.Text(out)
 	if n < len(rest) {
-		a.Continue(&res, at.to(rest[n-1], found[0]),
+		a.Continue(&res, rest[n-1].key(),
 			fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n))
 	}
 	return res, nil
 }
 
-// rest returns the items after the cursor. Items that have changed since the list began come last.
-func (at globCursor) rest(found []listed) []listed {
-	var rest, others []listed
-	for _, f := range found {
-		switch t := f.modTime.UnixNano(); {
-		case t > at.Until:
-			others = append(others, f)
-		case t > at.Since && (t < at.Time || t == at.Time && string(f.path) > at.Path):
-			rest = append(rest, f)
-		}
-	}
-	return append(rest, others...)
-}
+func (f listed) key() globKey { return globKey{f.modTime.UnixNano(), string(f.path)} }
 
-// to returns the cursor for a page. last is the last item of the page, and newest the most recently changed item of the
-// list.
-func (at globCursor) to(last, newest listed) globCursor {
-	t := last.modTime.UnixNano()
-	if t > at.Until { // last has changed since the list began
-		at.Since, at.Until = at.Until, newest.modTime.UnixNano()
-	}
-	return globCursor{at.Since, at.Until, t, string(last.path)}
+// compareKeys puts the most recently changed file first.
+func compareKeys(a, b globKey) int {
+	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Path, b.Path))
 }
 
 // belowARoot returns a hint if the globs match nothing but would match in one of the top-level folders.
@@ -186,9 +166,7 @@ func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.G
 		found = append(found, listed{path: e.Path, modTime: changed})
 		return nil
 	})
-	slices.SortFunc(found, func(a, b listed) int {
-		return cmp.Or(b.modTime.Compare(a.modTime), strings.Compare(string(a.path), string(b.path)))
-	})
+	slices.SortFunc(found, func(a, b listed) int { return compareKeys(a.key(), b.key()) })
 	return found, err
 }
 

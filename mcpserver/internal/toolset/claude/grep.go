@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +42,6 @@ type grepArgs struct {
 	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines"`
 	HeadLimit  *int   `arg:"head_limit" is:"bound" min:"0" def:"250" doc:"Maximum number of lines, paths or counts; 0 for all"`
 	Offset     int    `arg:"offset" is:"bound" min:"0" def:"0" doc:"Number of entries to skip"`
-	Cursor     string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer; then offset has no effect"`
 	result.Listing
 }
 
@@ -112,7 +110,6 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 		job.limit = *a.HeadLimit
 	}
 	job.listing = a.Listing
-	job.listing.Cursor = a.Cursor
 	if job.after, err = job.listing.SearchPos(); err != nil {
 		return nil, err
 	}
@@ -157,18 +154,9 @@ func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 
 // run returns entries in the order of paths. It may stop after the entries that fit into a result or that the call
 // requests.
-func (job *grepJob) run(ctx context.Context) ([]entry, error) {
-	ctx, pattern, cancel := search.Bounded(ctx, job.pattern)
-	defer cancel()
-	job.pattern = pattern
-	x := job.client.Index
-	notes, err := x.Below(ctx, job.under, search.AllDocuments)
-	if err != nil {
-		return nil, err
-	}
-	var entries []entry
+func (job *grepJob) run(ctx context.Context) (entries []entry, err error) {
 	size, skip := 0, job.offset // total cost of the entries after the offset
-	job.skipped, err = search.Scan(ctx, x, job.chosen(notes), pattern.Clauses(), job.searchNote, func(found []entry) bool {
+	job.skipped, err = search.Scan(ctx, job.client.Index, job.pattern, job.under, job.wants, job.searchNote, func(found []entry) bool {
 		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
 		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].Path) != job.after.Path) {
 			entries = append(entries, entry{text: grep.Separator, Passage: session.Passage{Path: found[0].Path}, doc: found[0].doc})
@@ -182,20 +170,14 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-// chosen applies the arguments glob, type and cursor. As in ripgrep, glob and type do not exclude a file that the
-// argument path names.
-func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
-	everything := job.one || job.globs.All() && job.types.All()
-	if everything && job.after == nil {
-		return notes
+// wants applies the arguments glob, type and cursor. As in ripgrep, glob and type do not exclude a file that the argument
+// path names.
+func (job *grepJob) wants(p model.Path) bool {
+	if job.after != nil && (string(p) < job.after.Path || job.mode != modeContent && string(p) == job.after.Path) {
+		return false
 	}
-	return slices.DeleteFunc(notes, func(n *search.Note) bool {
-		if job.after != nil && (string(n.Path) < job.after.Path || job.mode != modeContent && string(n.Path) == job.after.Path) {
-			return true
-		}
-		rel := relative(n.Path, job.under)
-		return !everything && !(job.globs.Has(rel) && job.types.Has(rel))
-	})
+	rel := relative(p, job.under)
+	return job.one || job.globs.Has(rel) && job.types.Has(rel)
 }
 
 // notSearched returns a sentence with the skipped files. Callers show the sentence if the call explicitly included
@@ -207,16 +189,16 @@ func (job *grepJob) notSearched() string {
 	return ""
 }
 
-func (job *grepJob) searchNote(d document.Document) []entry {
+func (job *grepJob) searchNote(pattern *grep.Pattern, d document.Document) []entry {
 	p, text := d.Path, strings.TrimPrefix(d.Text, textrange.BOM)
 	of := session.Passage{Path: p}
 	switch job.mode {
 	case modeFiles:
-		if job.pattern.Matches(text) {
+		if pattern.Matches(text) {
 			return []entry{{of, result.Escape(p), ""}}
 		}
 	case modeCount:
-		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
+		if n := pattern.Count(text, job.format.OnlyMatching); n > 0 {
 			return []entry{{of, result.Escape(p) + ":" + strconv.Itoa(n), ""}}
 		}
 	default:
@@ -225,7 +207,7 @@ func (job *grepJob) searchNote(d document.Document) []entry {
 			f.From = job.after.Pos.In(text)
 		}
 		var found []entry
-		for _, e := range job.pattern.Entries(result.Escape(p), text, f, job.enough) {
+		for _, e := range pattern.Entries(result.Escape(p), text, f, job.enough) {
 			of.Version, of.Range = d.Version, textrange.Range{Start: e.Start, End: e.End}
 			if e.Cut {
 				of.Version = nil

@@ -71,8 +71,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 		}})
 	}
 	for _, t := range threads {
-		hasWritten := slices.ContainsFunc(t.Entries, func(r model.ThreadComment) bool { return r.Pending == "" }) // pending comments are listed as suggestions
-		if hasWritten && t.Suggestion == "" && a.Author == "" {
+		if result.HasWritten(t) && t.Suggestion == "" && a.Author == "" {
 			all = append(all, pendingItem{path: t.Path, id: t.ID, text: func(bool) string { return result.DescribeThread(t) + " [" + t.ID + "]" }})
 		}
 	}

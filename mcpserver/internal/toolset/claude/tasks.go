@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -162,7 +161,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 		return result.Text("No tasks found"), nil
 	}
 	content := strings.Join(lines, "\n") + "\n"
-	var res bridge.Result
+	var res change.Result
 	if create {
 		res, err = c.Changes.Create(ctx, to, content, "copy_to")
 	} else {
@@ -171,7 +170,7 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 	if err != nil {
 		return result.Result{}, err
 	}
-	return result.Text(fmt.Sprintf("Copied %s of %s to %s%s", result.Count(len(lines), "task"), result.Count(sources, "document"), result.Escape(to), outcome(c, change.Result{Result: res}))), nil
+	return result.Text(fmt.Sprintf("Copied %s of %s to %s%s", result.Count(len(lines), "task"), result.Count(sources, "document"), result.Escape(to), outcome(c, res))), nil
 }
 
 // linkTo returns a link to p for use in another note (from). If p is in another root or cannot be written as a link,
@@ -214,7 +213,7 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	}
 	known, ok := shown[p]
 	if !ok {
-		if known, err = c.Changes.RequireRead(ctx, p, reader, "editing"); err != nil {
+		if known, err = c.Changes.RequireRead(ctx, p, "editing"); err != nil {
 			return "", err
 		}
 		shown[p] = known
@@ -227,7 +226,7 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	task := tasks[k]
 	place := textrange.Lines(known.Text)[task.Line-1]
 	if part, missing := known.ReadRanges.FirstMissing(place); missing {
-		return "", change.NotReadError(p, known.Text, part, reader)
+		return "", c.Changes.NotReadError(p, known.Text, part)
 	}
 	changed := result.InvalidArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, result.Escape(p))
 	if m[3] != "" && m[3] != strings.TrimRight(known.Text[place.Start:place.End], "\r\n") {

@@ -4,14 +4,7 @@
 // tasks, search by meaning. Package change makes the changes.
 package claude
 
-import (
-	"fmt"
-
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
-	"github.com/relayfs/relayfs/mcpserver/internal/tool"
-)
+import "github.com/relayfs/relayfs/mcpserver/internal/tool"
 
 func Tools() []tool.Tool {
 	return []tool.Tool{
@@ -38,8 +31,4 @@ var Phrases = tool.Phrases{
 	NotFolder: "%q is not a folder. Call glob to find the folder.",
 	Exists:    "%q exists already. Read it and use edit, or choose another path.",
 	Missing:   "There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.",
-}
-
-var reader change.Reader = func(p model.Path, from textrange.Position) string {
-	return change.ReadCall("read", fmt.Sprintf("file_path: %q", string(p)), "offset", from)
 }

@@ -2,15 +2,7 @@
 // documents (entity_type). The results are structured.
 package content
 
-import (
-	"fmt"
-
-	"github.com/relayfs/relayfs/bridge/filetype"
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
-	"github.com/relayfs/relayfs/mcpserver/internal/tool"
-)
+import "github.com/relayfs/relayfs/mcpserver/internal/tool"
 
 func Tools() []tool.Tool {
 	return []tool.Tool{
@@ -31,12 +23,4 @@ var Phrases = tool.Phrases{
 	NotFolder: "%q is not a folder. Call search_content to find the folder.",
 	Exists:    "%q exists already. Read it and use replace_content, or choose another path.",
 	Missing:   "There is no document %q. Call search_content to find its path; paths look like Folder/sub/Name.md.",
-}
-
-var Reader change.Reader = func(p model.Path, from textrange.Position) string {
-	tool := "get_content"
-	if from.Line > 0 {
-		tool = "read_content_lines"
-	}
-	return change.ReadCall(tool, fmt.Sprintf("entity_type: %q, path: %q", string(filetype.TypeOf(string(p))), string(p)), "start_line", from)
 }

@@ -76,11 +76,8 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	case a.OldString == "":
 		return res, result.InvalidArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
 	}
-	known, _ := c.Session.ReadStateOf(p)
-	q.Known = known.Text
-	view := c.Workspace.Options().View
 	done, err := c.Changes.Edit(ctx, p, func(text string, seen textrange.RangeSet) ([]diffwrap.Edit, error) {
-		edits, _, err := q.Replace(p, view, text, seen, Reader)
+		edits, _, err := c.Changes.ReplaceQuote(p, q, text, seen)
 		return edits, err
 	})
 	lines := func(s string) int { return 1 + strings.Count(strings.TrimSuffix(s, "\n"), "\n") }
@@ -142,16 +139,9 @@ func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceCon
 	if created {
 		done, err = c.Changes.CreateDocument(ctx, p, a.Content)
 	} else {
-		done, err = c.Changes.Rewrite(ctx, p, a.Content, a.reader(c), "replacing")
+		done, err = c.Changes.Rewrite(ctx, p, a.Content, "replacing")
 	}
 	return replaceContentResult{Success: true, Path: string(p), EntityType: kind, Created: created, Notice: done.Notice()}, err
-}
-
-func (a replaceContentArgs) reader(c *tool.Client) change.Reader {
-	if a.EntityType == filetype.Note {
-		return c.NoteReader
-	}
-	return Reader
 }
 
 func (a replaceContentArgs) newPath(c *tool.Client) (model.Path, error) {

@@ -175,12 +175,8 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.Note
 	if err != nil {
 		return nil, search.NamedPattern("path", search.ByLine, err)
 	}
-	notes, err := c.Index.Below(ctx, "", search.OnlyNotes)
-	if err != nil {
-		return nil, err
-	}
 	var found []linkLine
-	_, err = search.Scan(ctx, c.Index, notes, pattern.Clauses(), func(d document.Document) []linkLine {
+	_, err = search.Scan(ctx, c.Index, pattern, "", search.OnlyNotes, func(pattern *grep.Pattern, d document.Document) []linkLine {
 		if d.Path == p {
 			return nil
 		}

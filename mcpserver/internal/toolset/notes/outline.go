@@ -8,7 +8,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index"
-	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
@@ -133,7 +132,7 @@ func appendNote(ctx context.Context, c *tool.Client, a appendArgs) (appendResult
 	if err != nil {
 		return appendResult{}, err
 	}
-	notice := change.Notice(res)
+	notice := res.Notice()
 	if made != "" {
 		notice = strings.TrimSpace(fmt.Sprintf("There was no section %q: the heading %q was added. %s", a.Section, made, notice))
 	}

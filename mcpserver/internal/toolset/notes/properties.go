@@ -112,7 +112,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 		}
 		edits := diffwrap.Diff(current.Text(), text)
 		now := session.ReadState{Text: current.Text(), ReadRanges: known.RangesIn(current.Text())}
-		if err := c.Changes.CheckDeletions(p, now, edits, c.NoteReader); err != nil {
+		if err := c.Changes.CheckDeletions(p, now, edits); err != nil {
 			return nil, err
 		}
 		set, seen = text, now.ReadRanges.AfterEdits(edits, true)

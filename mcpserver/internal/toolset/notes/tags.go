@@ -258,7 +258,6 @@ func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 	return append(diffwrap.Diff(text[:old], rewritten[:current]), body...), nil
 }
 
-// withTag returns p with the tag. It creates the property if needed.
 func withTag(p frontmatter.Properties, tag string) frontmatter.Properties {
 	for _, e := range p {
 		if !outline.IsTagKey(e.Key) {

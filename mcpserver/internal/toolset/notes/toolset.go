@@ -3,14 +3,7 @@
 // change makes its changes. In the name get_kiln_info a kiln is the collection of all notes.
 package notes
 
-import (
-	"fmt"
-
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
-	"github.com/relayfs/relayfs/mcpserver/internal/tool"
-)
+import "github.com/relayfs/relayfs/mcpserver/internal/tool"
 
 func Tools() []tool.Tool {
 	return []tool.Tool{
@@ -54,8 +47,4 @@ var Phrases = tool.Phrases{
 	NotFolder: "%q is not a folder. Call list_notes to find the folder.",
 	Exists:    "%q exists already. Read it and use update_note, or choose another path.",
 	Missing:   "There is no document %q. Call list_notes to find its path; paths look like Folder/sub/Name.md.",
-}
-
-var Reader change.Reader = func(p model.Path, from textrange.Position) string {
-	return change.ReadCall("read_note", fmt.Sprintf("path: %q", string(p)), "start_line", from)
 }

@@ -42,7 +42,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	if err != nil {
 		return none, err
 	}
-	known, err := c.Changes.RequireRead(ctx, p, Reader, "changing")
+	known, err := c.Changes.RequireRead(ctx, p, "changing")
 	if err != nil {
 		return none, err
 	}
@@ -58,12 +58,12 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	if err != nil {
 		return none, err
 	}
-	res, err := c.Changes.Replace(ctx, p, known, text, Reader, fmt.Sprintf("change the note %s", p))
+	res, err := c.Changes.Replace(ctx, p, known, text, fmt.Sprintf("change the note %s", p))
 	if err != nil {
 		return none, err
 	}
 	words, _ := countBody(res.Version.Text())
-	return updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: change.Notice(res)}, nil
+	return updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: res.Notice()}, nil
 }
 
 func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {

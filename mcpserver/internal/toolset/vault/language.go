@@ -24,7 +24,6 @@ type language struct {
 	clock, date, long, full, complete    string // the formats LT, L, LL, LLL and LLLL
 }
 
-// suffix returns a function that formats ordinals with the same ending for all numbers.
 func suffix(end string) func(int) string {
 	return func(n int) string { return strconv.Itoa(n) + end }
 }
@@ -173,5 +172,4 @@ func languageOf(ctx context.Context, c *tool.Client, folder string, now time.Tim
 	return best, nil
 }
 
-// name returns the nth element of a list.
 func name(list string, n int) string { return strings.Fields(list)[n] }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -117,7 +116,7 @@ func create(ctx context.Context, c *tool.Client, p model.Path, text string) (res
 		return result.Result{}, err
 	}
 	out := fmt.Sprintf("Created %s.", result.Escape(p))
-	if notice := change.Notice(res); notice != "" {
+	if notice := res.Notice(); notice != "" {
 		out += " " + notice
 	}
 	if left := unfilled.FindAllString(text, 5); left != nil {
