@@ -634,19 +634,19 @@ func (m *mix) agentWrites(now scene) (step, error) {
 		base = m.seen[max(0, n-1-m.r.IntN(4))]
 	}
 	text := m.agentText(base.Text())
-	old, has := among(base.Text()), among(text)
+	old, has := count(base.Text()), count(text)
 	s := step{what: fmt.Sprintf("%s %s writes %q", author.Name, author.Session, text), gone: make(map[string]bool), keepsO: true, agent: true}
 	if base != m.seen[len(m.seen)-1] {
 		s.what += fmt.Sprintf(" on %q", base.Text())
 	}
-	for w := range old {
-		if !has[w] {
+	for w, n := range old {
+		if has[w] < n { // the note may no longer have the occurrence that the agent keeps
 			s.gone[w] = true
 		}
 	}
 	outside := wholeComment.ReplaceAllString(text, "")
 	for w := range among(outside) {
-		if !old[w] {
+		if old[w] == 0 {
 			s.wrote = append(s.wrote, w)
 		}
 	}

@@ -73,10 +73,10 @@ func wordsIn(text string, s span.Span) (words []markdown.Token) {
 	return words
 }
 
-// shares reports whether two ASCII characters, at i in old and at j in new, are equal. Parts of different line breaks
-// do not count as equal.
+// shares reports whether two ASCII characters outside of words, at i in old and at j in new, are equal. Parts of
+// different line breaks do not count as equal.
 func (h Hunk) shares(old, new string, i, j int) bool {
-	if h.Old.Empty() || h.New.Empty() || old[i] != new[j] || old[i] >= utf8.RuneSelf {
+	if h.Old.Empty() || h.New.Empty() || old[i] != new[j] || old[i] >= utf8.RuneSelf || markdown.InWord(rune(old[i])) {
 		return false
 	}
 	switch old[i] {
