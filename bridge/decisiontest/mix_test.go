@@ -864,7 +864,7 @@ func (m *mix) decidesAll(accepted int) error {
 		}
 		batches = append(batches, out.Batch)
 		if s.Kind == diffwrap.Comment || strings.Contains(s.Old, "<<}") {
-			onComment[out.Batch] = 1
+			onComment[out.Batch] = len(list) - i // the newest of them is undone first
 		}
 	}
 	after := m.scene(m.ws)
@@ -881,8 +881,9 @@ func (m *mix) decidesAll(accepted int) error {
 	if accepted == 0 && after.a != before.o || accepted == 100 && after.a != before.a {
 		return fmt.Errorf("END VIEW: the text is %q, the views were %q and %q", after.a, before.o, before.a)
 	}
+	// A decision on a comment cannot be undone while the suggestion of the comment, and so the comment, is gone. A later
+	// decision on another comment may have removed it.
 	m.r.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
-	// A decision on a comment cannot be undone while the suggestion of the comment, and so the comment, is gone.
 	slices.SortStableFunc(batches, func(a, b string) int { return cmp.Compare(onComment[a], onComment[b]) })
 	for _, b := range batches {
 		out, err := m.ws.Undo(context.Background(), b, person)

@@ -256,16 +256,8 @@ const maxReparses = 16
 
 // run determines which marks stay, which have moved, and which are broken.
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
-	untouched := true
+	untouched := a.findRemaining()
 	forth := SwapSides(a.matches)
-	a.remaining = make([]remainingDelimiters, len(a.oldTokens))
-	for i, t := range a.oldTokens {
-		s := &a.remaining[i]
-		s.open, s.opens = MapBack(forth, t.open)
-		s.close, s.closes = MapBack(forth, t.close)
-		_, all := MapBack(forth, t.span())
-		untouched = untouched && all
-	}
 	for _, t := range torn {
 		if current, ok := MapBack(forth, t); ok {
 			a.broken, a.isBroken[current.Start], a.wasBroken[t.Start] = append(a.broken, brokenDelimiter{current, t, true}), true, true
@@ -276,6 +268,7 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	if untouched && len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return ExternalChange{Edits: edits}
 	}
+	a.findReinserted()
 	cut := slices.Clone(a.droppedDelimiters) // delimiters that the change cut out
 	for i, t := range a.oldTokens {
 		if !a.remaining[i].opens {
@@ -286,7 +279,7 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 		}
 	}
 	slices.SortFunc(cut, byStart)
-	a.matches = SwapSides(outside(forth, cut))
+	a.matches = SwapSides(outside(SwapSides(a.matches), cut))
 	var typed []diffwrap.Span
 	for _, s := range delimitersIn(a.after) {
 		if _, whole := MapBack(a.matches, s); !whole {
@@ -302,36 +295,71 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	return a.result(r)
 }
 
-// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest. It also finds
-// the deleted marks that the save inserted again as a whole.
+// findRemaining finds the remaining delimiters. It reports whether all tokens stay unchanged.
+func (a *externalDiff) findRemaining() (untouched bool) {
+	untouched = true
+	forth := SwapSides(a.matches)
+	a.remaining = make([]remainingDelimiters, len(a.oldTokens))
+	for i, t := range a.oldTokens {
+		s := &a.remaining[i]
+		s.open, s.opens = MapBack(forth, t.open)
+		s.close, s.closes = MapBack(forth, t.close)
+		_, all := MapBack(forth, t.span())
+		untouched = untouched && all
+	}
+	return untouched
+}
+
+// findReinserted finds the tokens that the change moved: the new text has them byte for byte at another place. The
+// comparison of the texts may have taken a part of such a token for a part of another token.
+func (a *externalDiff) findReinserted() {
+	a.reinserted = make(map[int]diffwrap.Span)
+	forth := SwapSides(a.matches)
+	var whole, moved []diffwrap.Span // spans of the new text
+	for _, t := range a.oldTokens {
+		if current, ok := MapBack(forth, t.span()); ok {
+			whole = append(whole, current)
+		}
+	}
+	tries := 0
+	for i, t := range a.oldTokens {
+		if s := a.remaining[i]; s.opens && s.closes || tries == maxTries || !isDistinctive(t.body.Of(a.before)) {
+			continue
+		}
+		tries++
+		text := t.span().Of(a.before)
+		for at := 0; ; at++ {
+			n := strings.Index(a.after[at:], text)
+			if n < 0 {
+				break
+			}
+			at += n
+			current := diffwrap.Span{Start: at, End: at + len(text)}
+			taken := func(x diffwrap.Span) bool { return x.Start < current.End && current.Start < x.End }
+			if !slices.ContainsFunc(whole, taken) && !slices.ContainsFunc(moved, taken) {
+				moved, a.reinserted[i] = append(moved, current), current
+				break
+			}
+		}
+	}
+	slices.SortFunc(moved, byStart)
+	a.matches = outside(a.matches, moved)
+	a.findRemaining()
+}
+
+// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest.
 func (a *externalDiff) breakNested() {
 	type tokenSpan struct {
 		diffwrap.Span
 		token int // index of oldTokens; -1 for a token that was inserted whole
 	}
-	a.reinserted = make(map[int]diffwrap.Span)
 	var list []tokenSpan
-	tries := 0
-	for i, t := range a.oldTokens {
-		if s := a.remaining[i]; s.opens && s.closes {
+	for _, s := range a.reinserted {
+		list = append(list, tokenSpan{s, -1})
+	}
+	for i, s := range a.remaining {
+		if s.opens && s.closes {
 			list = append(list, tokenSpan{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
-		} else if tries++; tries <= maxTries && isDistinctive(t.body.Of(a.before)) {
-			text := t.span().Of(a.before)
-			for at := 0; ; at++ {
-				n := strings.Index(a.after[at:], text)
-				if n < 0 {
-					break
-				}
-				at += n
-				current := diffwrap.Span{Start: at, End: at + len(text)}
-				if !a.keeps(diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}) && !a.keeps(diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}) {
-					if !slices.ContainsFunc(list, func(x tokenSpan) bool { return x.Span == current }) {
-						list = append(list, tokenSpan{current, -1})
-						a.reinserted[i] = current
-						break
-					}
-				}
-			}
 		}
 	}
 	slices.SortFunc(list, func(x, y tokenSpan) int { return x.Start - y.Start })
@@ -452,7 +480,7 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
 }
 
-// maxTries is the maximum number of deleted marks that breakNested looks for, and the maximum number of marks with
+// maxTries is the maximum number of deleted marks that findReinserted looks for, and the maximum number of marks with
 // which restorableAfterSlide compares a deleted mark. Beyond it, moved text counts as typed.
 const maxTries = 64
 
