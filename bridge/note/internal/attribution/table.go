@@ -269,7 +269,7 @@ func (t *Table) Add(rec *model.Record) {
 		})
 		s.add, s.del = m.Add, m.Del
 		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
-			s.Outcome, s.refused = nil, false
+			s.Outcome, s.refused, s.next = nil, false, nil
 		}
 		late := s.isRejected()
 		for _, id := range m.Replaces {

@@ -76,8 +76,8 @@ func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwr
 	return edits
 }
 
-// isSyntax reports whether a program wrote the character as part of a mark that is not a comment.
-func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
+// isSyntax reports whether the character is part of an agent's mark that is not a comment.
+func (f *Fact) isSyntax() bool { return f.Syntax && f.By != nil && f.Ins.Of == nil }
 
 // Corrected returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known has the known
 // marks of raw, and u has its identities. Marks are tangled if a delimiter is part of the text.
