@@ -61,6 +61,7 @@ type step struct {
 	gone   map[string]bool // words that the step may remove from a view
 	typed  []string        // words that both views must show
 	wrote  []string        // words that the accepted view must show
+	tears  bool            // a user's edit may delete one of the two delimiters of a mark
 	loose  map[string]bool // words that may become plain text, or appear twice
 	keepsO bool
 	keepsA bool
@@ -392,13 +393,14 @@ func (m *mix) personEdits(now scene) step {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
 	m.save(now.raw, edits)
-	if s.loose != nil { // the edit may delete one of the two delimiters of a mark
-		marks, _, _ := now.inRaw.Layout(now.raw)
-		for _, mark := range marks {
-			if text := mark.Of(now.raw); strings.Contains(text, "\n") {
-				for w := range among(text) {
-					s.loose[w] = true
-				}
+	breaks := slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return strings.Contains(e.New+now.raw[e.Off:e.Off+e.Len], "\n") })
+	marks, _, _ := now.inRaw.Layout(now.raw)
+	s.loose = make(map[string]bool)
+	for _, mark := range marks {
+		// A user's own mark of several lines is text if it begins or ends inside a block.
+		if text := mark.Of(now.raw); s.tears && strings.Contains(text, "\n") || breaks && !m.isAgents(text) {
+			for w := range among(text) {
+				s.loose[w] = true
 			}
 		}
 	}
@@ -476,7 +478,7 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 		return cut(s), step{what: "a person deletes " + s.Of(raw), gone: among(s.Of(raw))}
 	case k < 12 && len(lines) > 0: // deletes a line
 		s := randomtest.Pick(r, lines...)
-		return cut(s), step{what: fmt.Sprintf("a person deletes the line %q", s.Of(raw)), gone: among(s.Of(raw)), loose: make(map[string]bool)}
+		return cut(s), step{what: fmt.Sprintf("a person deletes the line %q", s.Of(raw)), gone: among(s.Of(raw)), tears: true}
 	case k < 13 && len(lines) > 1: // moves a line
 		s, to := randomtest.Pick(r, lines...), randomtest.Pick(r, lines...).Start
 		edits := append(cut(s), put(to, strings.TrimSuffix(s.Of(raw), "\n")+"\n")...)
@@ -484,7 +486,7 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 			return nil, step{}
 		}
 		slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
-		return edits, step{what: fmt.Sprintf("a person moves the line %q", s.Of(raw)), loose: make(map[string]bool)}
+		return edits, step{what: fmt.Sprintf("a person moves the line %q", s.Of(raw)), tears: true}
 	case k < 14 && m.live == nil: // sorts the lines
 		sorted := strings.SplitAfter(raw, "\n")
 		slices.Sort(sorted)
@@ -492,7 +494,7 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 		if text == raw || strings.Contains(raw, "{>>") {
 			return nil, step{}
 		}
-		return []diffwrap.Edit{{Len: len(raw), New: text}}, step{what: "a person sorts the lines", loose: make(map[string]bool)}
+		return []diffwrap.Edit{{Len: len(raw), New: text}}, step{what: "a person sorts the lines", tears: true}
 	case k < 15: // joins two lines, or breaks one
 		from, to := "\n", " "
 		if r.IntN(2) == 0 {

@@ -28,7 +28,7 @@ func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before
 // they merge well with concurrent changes.
 func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	edits := wholeWords(before, diffwrap.Diff(before, after), nil)
-	if !hasMarkup(before) {
+	if !hasMarkup(before) && len(torn) == 0 {
 		slide(before, after, edits, nil)
 		return ExternalChange{Edits: edits}
 	}
