@@ -246,7 +246,7 @@ func (m *mix) play(seed uint64) error {
 		hadO, hadA := count(before.o), count(before.a)
 		for w := range now {
 			if !parts[w] && hadO[w] == 1 && hadA[w] == 1 {
-				return fmt.Errorf("PARTS: %s is deleted by one suggestion and added by another", w)
+				return fmt.Errorf("PARTS: %s is deleted by one suggestion and added by another: %q", w, m.waiting())
 			}
 		}
 	}

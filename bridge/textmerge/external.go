@@ -370,18 +370,23 @@ func (a *externalDiff) breakNested() {
 			if last.token < 0 {
 				x, last = last, x
 			}
-			if k := last.token; k >= 0 {
-				s := &a.remaining[k]
-				for _, h := range []brokenDelimiter{{s.open, a.oldTokens[k].open, false}, {s.close, a.oldTokens[k].close, false}} {
-					a.broken, a.isBroken[h.at.Start], a.wasBroken[h.old.Start] = append(a.broken, h), true, true
-				}
-				s.opens, s.closes = false, false
+			if last.token >= 0 {
+				a.breakPair(last.token)
 			}
 		}
 		if last == nil || x.End > last.End || last.token >= 0 && !a.remaining[last.token].opens {
 			last = x
 		}
 	}
+}
+
+// breakPair breaks both delimiters of a token.
+func (a *externalDiff) breakPair(i int) {
+	s := &a.remaining[i]
+	for _, h := range []brokenDelimiter{{s.open, a.oldTokens[i].open, false}, {s.close, a.oldTokens[i].close, false}} {
+		a.broken, a.isBroken[h.at.Start], a.wasBroken[h.old.Start] = append(a.broken, h), true, true
+	}
+	s.opens, s.closes = false, false
 }
 
 // read parses the new text without broken delimiters.
@@ -514,6 +519,14 @@ func (a *externalDiff) restorableAfterSlide(r *parsedTokens) {
 // moved them with their lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	n := len(a.broken)
+	for i, k := range r.same {
+		if s := a.remaining[i]; k >= 0 && s.opens && s.closes && a.isRewritten(i, r.tokens[k].body) && a.oldWords.hasAll(r.tokens[k].body.Of(a.after)) {
+			a.breakPair(i) // the delimiters stay, but other text was moved between them
+		}
+	}
+	if len(a.broken) > n {
+		return true
+	}
 	lost := make(map[string][]diffwrap.Span) // spans of before, by the text of the delimiter
 	for _, s := range a.droppedDelimiters {
 		if !a.wasBroken[s.Start] {
@@ -751,6 +764,15 @@ func (set words) has(text string) bool {
 		}
 	}
 	return false
+}
+
+func (set words) hasAll(text string) bool {
+	for w := range wordsIn(text) {
+		if !set[w] {
+			return false
+		}
+	}
+	return true
 }
 
 func isDistinctive(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }

@@ -253,9 +253,9 @@ func (x *Layout) Waiting() (list []model.MarkRecord) {
 	return list
 }
 
-// MarksIn reports whether raw may contain suggestions, comments, or remains of marks.
+// MarksIn reports whether raw may contain marks or remains of marks.
 func MarksIn(raw string) bool {
-	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
+	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{==", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
 // CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' broken delimiters. It

@@ -170,8 +170,8 @@ func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 			f.Ins = Atom{}
 		}
 		f.Dels = slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Status == Accepted })
-		if !slices.ContainsFunc(f.Dels, isPending) {
-			f.Dels = append(f.Dels, now)
+		if s.author == "" || !slices.ContainsFunc(f.Dels, isPending) { // only decisions record users' suggestions
+			f.Dels = append(slices.DeleteFunc(f.Dels, func(a Atom) bool { return a.Of == s }), now)
 		}
 		for i, a := range f.Dels {
 			if a.Status == Pending {
