@@ -243,11 +243,9 @@ type parsedTokens struct {
 	tokens    []token
 	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
 	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
-	lines     [][]MovedSpan     // by index of oldTokens: moved lines
 	fresh     []int             // indexes of the new tokens
 	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
 	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
-	released  map[int]bool      // by offset: remaining delimiters of moved tokens
 	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
 }
 
@@ -392,7 +390,7 @@ func (a *externalDiff) breakPair(i int) {
 // read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
 	r := &parsedTokens{
-		unpaired: make(map[int]bool), rewritten: make(map[int]bool), released: make(map[int]bool), moved: make(map[int]MovedSpan),
+		unpaired: make(map[int]bool), rewritten: make(map[int]bool), moved: make(map[int]MovedSpan),
 	}
 	var torn []diffwrap.Span
 	for _, h := range a.broken {
@@ -404,7 +402,7 @@ func (a *externalDiff) read() *parsedTokens {
 		edges[t.open.Start], edges[t.close.Start] = k, k
 	}
 	stays := make([]bool, len(r.tokens))
-	r.same, r.to, r.lines = make([]int, len(a.oldTokens)), make([]int, len(a.oldTokens)), make([][]MovedSpan, len(a.oldTokens))
+	r.same, r.to = make([]int, len(a.oldTokens)), make([]int, len(a.oldTokens))
 	for i, s := range a.remaining {
 		r.same[i], r.to[i] = -1, -1
 		if !s.opens || !s.closes {
@@ -421,7 +419,7 @@ func (a *externalDiff) read() *parsedTokens {
 		open := diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}
 		close := diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}
 		if k, ok := edges[current.Start]; ok && r.tokens[k].span() == current {
-			r.to[i], stays[k], r.lines[i] = k, true, []MovedSpan{{t.body, r.tokens[k].body}}
+			r.to[i], stays[k] = k, true
 		} else {
 			r.unpaired[open.Start], r.unpaired[close.Start] = true, true
 		}
@@ -441,15 +439,6 @@ func (a *externalDiff) read() *parsedTokens {
 	for k := range r.tokens {
 		if !stays[k] {
 			r.fresh = append(r.fresh, k)
-		}
-	}
-	a.restorableAfterSlide(r)
-	for i, s := range a.remaining {
-		if r.to[i] >= 0 && s.opens {
-			r.released[s.open.Start] = true
-		}
-		if r.to[i] >= 0 && s.closes {
-			r.released[s.close.Start] = true
 		}
 	}
 	for _, k := range r.fresh {
@@ -485,35 +474,8 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
 }
 
-// maxTries is the maximum number of deleted marks that findReinserted looks for, and the maximum number of marks with
-// which restorableAfterSlide compares a deleted mark. Beyond it, moved text counts as typed.
+// maxTries is the maximum number of deleted marks that findReinserted looks for. Beyond it, moved text counts as typed.
 const maxTries = 64
-
-// restorableAfterSlide finds the marks whose lines were moved between delimiters of the same kind.
-func (a *externalDiff) restorableAfterSlide(r *parsedTokens) {
-	kind := func(text string, t token) string { return t.open.Of(text) + t.close.Of(text) }
-	free := make(map[string][]int)
-	for _, k := range r.fresh {
-		if t := r.tokens[k]; !t.comment && !r.holds(t) {
-			free[kind(a.after, t)] = append(free[kind(a.after, t)], k)
-		}
-	}
-	for i, t := range a.oldTokens {
-		if _, whole := a.reinserted[i]; whole || t.comment || r.same[i] >= 0 || r.to[i] >= 0 || a.wasBroken[t.open.Start] || a.wasBroken[t.close.Start] {
-			continue
-		}
-		list := free[kind(a.before, t)]
-		for n := range min(len(list), maxTries) {
-			lines := movedLines(a.before, t.body, a.after, r.tokens[list[n]].body)
-			if slices.ContainsFunc(lines, func(m MovedSpan) bool { return hasWord(m.To.Of(a.after)) }) {
-				r.to[i], r.lines[i] = list[n], lines
-				free[kind(a.before, t)] = slices.Delete(list, n, n+1)
-				r.fresh = slices.DeleteFunc(r.fresh, func(k int) bool { return k == r.to[i] })
-				break
-			}
-		}
-	}
-}
 
 // breakTokens finds delimiters that mark nothing, because their other half was deleted and users left them in place or
 // moved them with their lines. It reports whether it found new ones.
@@ -558,8 +520,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		a.broken, a.isBroken[at.Start], a.wasBroken[lost[text][0].Start] = append(a.broken, brokenDelimiter{at, lost[text][0], false}), true, true
 		lost[text] = lost[text][1:]
 	}
-	typed := func(at diffwrap.Span) bool { return r.released[at.Start] || !a.keeps(at) }
-	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && typed(at) }
+	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) }
 	ends := make(map[int]bool) // offsets of the tokens' delimiters
 	for _, t := range r.tokens {
 		ends[t.open.Start], ends[t.close.Start] = true, true
@@ -583,7 +544,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 				break
 			}
 			s := diffwrap.Span{Start: at + i, End: at + i + len(text)}
-			if at = s.End; !ends[s.Start] && !r.unpaired[s.Start] && !a.isBroken[s.Start] && typed(s) {
+			if at = s.End; !ends[s.Start] && !r.unpaired[s.Start] && !a.isBroken[s.Start] && !a.keeps(s) {
 				tear(s)
 			}
 		}
@@ -614,7 +575,7 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 		case r.to[i] >= 0:
 			deleted = append(deleted, t.span())
 			current := r.tokens[r.to[i]]
-			done.Moved = append(append(done.Moved, r.lines[i]...), MovedSpan{t.open, current.open}, MovedSpan{t.close, current.close})
+			done.Moved = append(done.Moved, MovedSpan{t.open, current.open}, MovedSpan{t.body, current.body}, MovedSpan{t.close, current.close})
 		case s.opens && s.closes, s.opens && r.rewritten[s.open.Start], s.closes && r.rewritten[s.close.Start]:
 			deleted = append(deleted, t.span())
 		case a.letters(t.body, diffwrap.Span{End: len(a.after)}) == 0:
@@ -697,33 +658,6 @@ func (a *externalDiff) letters(old, current diffwrap.Span) (n int) {
 		}
 	}
 	return n
-}
-
-// movedLines finds the lines of a mark's text in another mark's text. A line includes the break before it. If the text
-// does not begin with a break, a line includes the break after it instead.
-func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Span) (moved []MovedSpan) {
-	free := []diffwrap.Span{to}
-	for at := from.Start; at < from.End; {
-		end := from.End
-		if i := strings.IndexByte(before[at+1:from.End], '\n'); i >= 0 {
-			if end = at + 1 + i; before[from.Start] != '\n' {
-				end++
-			}
-		}
-		line := diffwrap.Span{Start: at, End: end}
-		at = end
-		for i, f := range free {
-			off := strings.LastIndex(f.Of(after), line.Of(before))
-			if off < 0 {
-				continue
-			}
-			current := diffwrap.Span{Start: f.Start + off, End: f.Start + off + line.End - line.Start}
-			free = slices.Replace(free, i, i+1, diffwrap.Span{Start: f.Start, End: current.Start}, diffwrap.Span{Start: current.End, End: f.End})
-			moved = append(moved, MovedSpan{line, current})
-			break
-		}
-	}
-	return moved
 }
 
 // outside returns the parts of spans that lie outside of the given ranges of the second state. The ranges are in order
