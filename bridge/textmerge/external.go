@@ -241,12 +241,11 @@ type brokenDelimiter struct {
 
 type parsedTokens struct {
 	tokens    []token
-	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
-	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
-	fresh     []int             // indexes of the new tokens
-	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
-	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
-	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
+	same      []int        // by index of oldTokens: index of the same token in tokens, or -1
+	to        []int        // by index of oldTokens: index of the token to which the old token's text moved, or -1
+	fresh     []int        // indexes of the new tokens
+	unpaired  map[int]bool // by offset: delimiters of one token that no longer form a pair
+	rewritten map[int]bool // by offset: delimiters of rewritten tokens
 }
 
 // maxReparses is the maximum number of times that the new text is parsed again without broken delimiters.
@@ -390,7 +389,7 @@ func (a *externalDiff) breakPair(i int) {
 // read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
 	r := &parsedTokens{
-		unpaired: make(map[int]bool), rewritten: make(map[int]bool), moved: make(map[int]MovedSpan),
+		unpaired: make(map[int]bool), rewritten: make(map[int]bool),
 	}
 	var torn []diffwrap.Span
 	for _, h := range a.broken {
@@ -424,18 +423,6 @@ func (a *externalDiff) read() *parsedTokens {
 			r.unpaired[open.Start], r.unpaired[close.Start] = true, true
 		}
 	}
-	for i, s := range a.remaining {
-		k, ok := edges[s.open.Start]
-		if s.closes {
-			k, ok = edges[s.close.Start]
-		}
-		if s.opens == s.closes || !ok || stays[k] {
-			continue
-		}
-		if moved, ok := a.movedDelimiter(&a.oldTokens[i], &r.tokens[k], s); ok && !r.holds(r.tokens[k]) {
-			r.same[i], stays[k], r.moved[i] = k, true, moved
-		}
-	}
 	for k := range r.tokens {
 		if !stays[k] {
 			r.fresh = append(r.fresh, k)
@@ -458,20 +445,6 @@ func (r *parsedTokens) holds(t token) bool {
 		}
 	}
 	return false
-}
-
-// movedDelimiter reports whether one delimiter of a token stayed around the text while the other delimiter was moved. m
-// is that move.
-func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters) (m MovedSpan, ok bool) {
-	switch {
-	case s.opens && s.open == current.open:
-		m = MovedSpan{old.close, current.close}
-	case s.closes && s.close == current.close:
-		m = MovedSpan{old.open, current.open}
-	default:
-		return m, false
-	}
-	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
 }
 
 // maxTries is the maximum number of deleted marks that findReinserted looks for. Beyond it, moved text counts as typed.
@@ -532,7 +505,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			tear(t.open)
 		case opens && !closes && isLost(t.close):
 			tear(t.close)
-		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
+		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start] && strings.Contains(t.body.Of(a.after), "\n"):
 			tear(t.open)
 			tear(t.close)
 		}
@@ -565,10 +538,7 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
 		}
-		m, stretched := r.moved[i]
 		switch k, s := r.same[i], a.remaining[i]; {
-		case stretched:
-			done.Moved = append(done.Moved, m)
 		case k >= 0 && !a.isRewritten(i, r.tokens[k].body):
 		case k >= 0:
 			deleted, new = append(deleted, t.span()), append(new, r.tokens[k].open, r.tokens[k].close)
