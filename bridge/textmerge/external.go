@@ -257,7 +257,7 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	forth := SwapSides(a.matches)
 	for _, t := range torn {
 		if current, ok := MapBack(forth, t); ok {
-			a.broken, a.isBroken[current.Start], a.wasBroken[t.Start] = append(a.broken, brokenDelimiter{current, t, true}), true, true
+			a.breakDelimiter(current, t, true)
 		} else {
 			a.droppedDelimiters = append(a.droppedDelimiters, t)
 		}
@@ -307,15 +307,18 @@ func (a *externalDiff) findRemaining() (untouched bool) {
 	return untouched
 }
 
+// maxTries is the maximum number of deleted marks that findReinserted looks for. Beyond it, moved text counts as typed.
+const maxTries = 64
+
 // findReinserted finds the tokens that the change moved: the new text has them byte for byte at another place. The
 // comparison of the texts may have taken a part of such a token for a part of another token.
 func (a *externalDiff) findReinserted() {
 	a.reinserted = make(map[int]diffwrap.Span)
 	forth := SwapSides(a.matches)
-	var whole, moved []diffwrap.Span // spans of the new text
+	var taken, moved []diffwrap.Span // whole tokens in the new text; taken is in order
 	for _, t := range a.oldTokens {
 		if current, ok := MapBack(forth, t.span()); ok {
-			whole = append(whole, current)
+			taken = append(taken, current)
 		}
 	}
 	tries := 0
@@ -325,18 +328,18 @@ func (a *externalDiff) findReinserted() {
 		}
 		tries++
 		text := t.span().Of(a.before)
-		for at := 0; ; at++ {
+		for at := 0; ; {
 			n := strings.Index(a.after[at:], text)
 			if n < 0 {
 				break
 			}
-			at += n
-			current := diffwrap.Span{Start: at, End: at + len(text)}
-			taken := func(x diffwrap.Span) bool { return x.Start < current.End && current.Start < x.End }
-			if !slices.ContainsFunc(whole, taken) && !slices.ContainsFunc(moved, taken) {
-				moved, a.reinserted[i] = append(moved, current), current
+			current := diffwrap.Span{Start: at + n, End: at + n + len(text)}
+			k, _ := slices.BinarySearchFunc(taken, current.Start+1, func(x diffwrap.Span, at int) int { return x.End - at })
+			if k == len(taken) || taken[k].Start >= current.End {
+				taken, moved, a.reinserted[i] = slices.Insert(taken, k, current), append(moved, current), current
 				break
 			}
+			at = taken[k].End
 		}
 	}
 	slices.SortFunc(moved, byStart)
@@ -380,17 +383,19 @@ func (a *externalDiff) breakNested() {
 // breakPair breaks both delimiters of a token.
 func (a *externalDiff) breakPair(i int) {
 	s := &a.remaining[i]
-	for _, h := range []brokenDelimiter{{s.open, a.oldTokens[i].open, false}, {s.close, a.oldTokens[i].close, false}} {
-		a.broken, a.isBroken[h.at.Start], a.wasBroken[h.old.Start] = append(a.broken, h), true, true
-	}
+	a.breakDelimiter(s.open, a.oldTokens[i].open, false)
+	a.breakDelimiter(s.close, a.oldTokens[i].close, false)
 	s.opens, s.closes = false, false
+}
+
+func (a *externalDiff) breakDelimiter(at, old diffwrap.Span, wasBroken bool) {
+	a.broken = append(a.broken, brokenDelimiter{at, old, wasBroken})
+	a.isBroken[at.Start], a.wasBroken[old.Start] = true, true
 }
 
 // read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
-	r := &parsedTokens{
-		unpaired: make(map[int]bool), rewritten: make(map[int]bool),
-	}
+	r := &parsedTokens{unpaired: make(map[int]bool), rewritten: make(map[int]bool)}
 	var torn []diffwrap.Span
 	for _, h := range a.broken {
 		torn = append(torn, h.at)
@@ -447,9 +452,6 @@ func (r *parsedTokens) holds(t token) bool {
 	return false
 }
 
-// maxTries is the maximum number of deleted marks that findReinserted looks for. Beyond it, moved text counts as typed.
-const maxTries = 64
-
 // breakTokens finds delimiters that mark nothing, because their other half was deleted and users left them in place or
 // moved them with their lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
@@ -479,7 +481,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			stays   bool
 		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
 			if d.stays && !a.isBroken[d.is.Start] && !r.rewritten[d.is.Start] {
-				a.broken, a.isBroken[d.is.Start], a.wasBroken[d.was.Start] = append(a.broken, brokenDelimiter{d.is, d.was, false}), true, true
+				a.breakDelimiter(d.is, d.was, false)
 			} else if text := d.was.Of(a.before); !whole && !d.stays && !a.wasBroken[d.was.Start] {
 				lost[text] = append(lost[text], d.was)
 			}
@@ -490,7 +492,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	tear := func(at diffwrap.Span) {
 		text := at.Of(a.after)
-		a.broken, a.isBroken[at.Start], a.wasBroken[lost[text][0].Start] = append(a.broken, brokenDelimiter{at, lost[text][0], false}), true, true
+		a.breakDelimiter(at, lost[text][0], false)
 		lost[text] = lost[text][1:]
 	}
 	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) }
