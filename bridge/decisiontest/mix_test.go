@@ -394,7 +394,7 @@ func (m *mix) personEdits(now scene) step {
 	}
 	m.save(now.raw, edits)
 	breaks := slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return strings.Contains(e.New+now.raw[e.Off:e.Off+e.Len], "\n") })
-	marks, _, _ := now.inRaw.Layout(now.raw)
+	marks, _, _ := diffwrap.Everything.Layout(now.raw)
 	s.loose = make(map[string]bool)
 	for _, mark := range marks {
 		// A user's own mark of several lines is text if it begins or ends inside a block.

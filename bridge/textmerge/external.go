@@ -241,11 +241,12 @@ type brokenDelimiter struct {
 
 type parsedTokens struct {
 	tokens    []token
-	same      []int        // by index of oldTokens: index of the same token in tokens, or -1
-	to        []int        // by index of oldTokens: index of the token to which the old token's text moved, or -1
-	fresh     []int        // indexes of the new tokens
-	unpaired  map[int]bool // by offset: delimiters of one token that no longer form a pair
-	rewritten map[int]bool // by offset: delimiters of rewritten tokens
+	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
+	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
+	fresh     []int             // indexes of the new tokens
+	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
+	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
+	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
 }
 
 // maxReparses is the maximum number of times that the new text is parsed again without broken delimiters.
@@ -395,7 +396,7 @@ func (a *externalDiff) breakDelimiter(at, old diffwrap.Span, wasBroken bool) {
 
 // read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
-	r := &parsedTokens{unpaired: make(map[int]bool), rewritten: make(map[int]bool)}
+	r := &parsedTokens{unpaired: make(map[int]bool), rewritten: make(map[int]bool), moved: make(map[int]MovedSpan)}
 	var torn []diffwrap.Span
 	for _, h := range a.broken {
 		torn = append(torn, h.at)
@@ -428,6 +429,18 @@ func (a *externalDiff) read() *parsedTokens {
 			r.unpaired[open.Start], r.unpaired[close.Start] = true, true
 		}
 	}
+	for i, s := range a.remaining {
+		k, ok := edges[s.open.Start]
+		if s.closes {
+			k, ok = edges[s.close.Start]
+		}
+		if s.opens == s.closes || !ok || stays[k] {
+			continue
+		}
+		if moved, ok := a.movedDelimiter(&a.oldTokens[i], &r.tokens[k], s); ok && !r.holds(r.tokens[k]) {
+			r.same[i], stays[k], r.moved[i] = k, true, moved
+		}
+	}
 	for k := range r.tokens {
 		if !stays[k] {
 			r.fresh = append(r.fresh, k)
@@ -452,12 +465,30 @@ func (r *parsedTokens) holds(t token) bool {
 	return false
 }
 
+// movedDelimiter reports whether one delimiter of a token stayed around the text while the other delimiter was moved. m
+// is that move.
+func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters) (m MovedSpan, ok bool) {
+	switch {
+	case s.opens && s.open == current.open:
+		m = MovedSpan{old.close, current.close}
+	case s.closes && s.close == current.close:
+		m = MovedSpan{old.open, current.open}
+	default:
+		return m, false
+	}
+	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
+}
+
 // breakTokens finds delimiters that mark nothing, because their other half was deleted and users left them in place or
 // moved them with their lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	n := len(a.broken)
 	for i, k := range r.same {
-		if s := a.remaining[i]; k >= 0 && s.opens && s.closes && a.isRewritten(i, r.tokens[k].body) && a.oldWords.hasAll(r.tokens[k].body.Of(a.after)) {
+		if s := a.remaining[i]; k < 0 || !s.opens || !s.closes {
+			continue
+		}
+		body := r.tokens[k].body
+		if text := body.Of(a.after); hasWord(text) && a.oldWords.hasAll(text) && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
 			a.breakPair(i) // the delimiters stay, but other text was moved between them
 		}
 	}
@@ -507,9 +538,11 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			tear(t.open)
 		case opens && !closes && isLost(t.close):
 			tear(t.close)
-		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start] && strings.Contains(t.body.Of(a.after), "\n"):
-			tear(t.open)
-			tear(t.close)
+		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
+			if text := t.body.Of(a.after); !hasWord(text) || strings.Contains(text, "\n") {
+				tear(t.open)
+				tear(t.close)
+			}
 		}
 	}
 	for text := range lost { // look for delimiters outside of tokens
@@ -540,7 +573,10 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
 		}
+		m, stretched := r.moved[i]
 		switch k, s := r.same[i], a.remaining[i]; {
+		case stretched:
+			done.Moved = append(done.Moved, m)
 		case k >= 0 && !a.isRewritten(i, r.tokens[k].body):
 		case k >= 0:
 			deleted, new = append(deleted, t.span()), append(new, r.tokens[k].open, r.tokens[k].close)
