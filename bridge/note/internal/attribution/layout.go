@@ -62,10 +62,8 @@ type markOwner struct {
 	Suggestion *Suggestion // nil if no record has it
 	lastWriter *Writer     // last writer in the mark, if there is no suggestion
 	soleAuthor string      // author of all text of the mark that can be proposed; "" if several or unknown
-	byAgent    bool        // an agent wrote the mark
+	ByAgent    bool        // an agent wrote the mark
 }
-
-func (o *markOwner) IsAgents() bool { return o.byAgent }
 
 func (o *markOwner) Author() string {
 	switch {
@@ -164,10 +162,11 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 			}
 		})
 	}
+	o.ByAgent = agentUnits == 2*MarkEdge
 	if o.Suggestion != nil {
-		o.byAgent = o.Suggestion.author != ""
+		o.ByAgent = o.Suggestion.author != ""
 	} else {
-		if o.byAgent = agentUnits == 2*MarkEdge; o.byAgent {
+		if o.ByAgent {
 			o.lastWriter = x.writerIn(at.From, at.To)
 		}
 		edges(func(_ model.IDRange, fact *Fact) {
@@ -192,7 +191,7 @@ func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 		for i < len(x.Text) && x.Text[i].End <= m.Start {
 			i++
 		}
-		if !x.MarkOwners[k].byAgent || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
+		if !x.MarkOwners[k].ByAgent || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
 			continue
 		}
 		if m.Deleted.Empty() && m.Added.Empty() {

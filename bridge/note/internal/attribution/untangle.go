@@ -34,7 +34,7 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 		// A change may form a delimiter from one of its own characters and one character of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
 		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, fact *Fact) {
-			whole, some = whole && (fact.isSyntax() || fact.By != nil) && !fact.Broken, some || fact.isSyntax()
+			whole, some = whole && fact.By != nil && !fact.Broken, some || fact.isSyntax()
 		})
 		if whole && some {
 			list = append(list, d)
