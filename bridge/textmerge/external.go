@@ -209,17 +209,11 @@ type externalDiff struct {
 
 // delimitersIn returns all delimiters in a text, whether or not they belong to a mark. They do not overlap.
 func delimitersIn(text string) (list []diffwrap.Span) {
-	for at := 0; at+3 <= len(text); {
-		i := strings.IndexAny(text[at:], "+-~<{")
-		if i < 0 {
-			break
-		}
-		at += i
-		if at+3 <= len(text) && slices.Contains(delimiters, text[at:at+3]) {
+	for at := 0; at+3 <= len(text); at++ {
+		if strings.IndexByte("+-~<{", text[at]) >= 0 && slices.Contains(delimiters, text[at:at+3]) {
 			list = append(list, diffwrap.Span{Start: at, End: at + 3})
 			at += 2
 		}
-		at++
 	}
 	return list
 }
