@@ -27,7 +27,7 @@ func Diff(old, new string) []Edit { return align.Diff(old, new) }
 
 // DiffKeepingWords returns a script that turns old into new. The script usually keeps the words that both texts have in
 // the same order.
-func DiffKeepingWords(old, new string) []Edit { return align.DiffKeepingWords(old, new) }
+func DiffKeepingWords(old, new string) []Edit { return align.DiffKeepingWords(old, new, true) }
 
 // DiffWords returns an edit script that turns old into new and is easy to read. It changes whole words, and prefers one
 // long change to many short ones.

@@ -57,6 +57,7 @@ type step struct {
 	gone   map[string]bool // words that the step may remove from a view
 	typed  []string        // words that both views must show
 	wrote  []string        // words that the accepted view must show
+	tears  bool            // a user's edit may delete one of the two delimiters of a mark
 	loose  map[string]bool // words that may become plain text, or appear twice
 	keepsO bool
 	keepsA bool
@@ -226,7 +227,7 @@ func (m *mix) play(seed uint64) error {
 		hadO, hadA := count(before.o), count(before.a)
 		for w := range now {
 			if !parts[w] && hadO[w] == 1 && hadA[w] == 1 {
-				return fmt.Errorf("PARTS: %s is deleted by one suggestion and added by another", w)
+				return fmt.Errorf("PARTS: %s is deleted by one suggestion and added by another: %q", w, m.waiting())
 			}
 		}
 	}
@@ -373,13 +374,14 @@ func (m *mix) personEdits(now scene) step {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
 	m.save(now.raw, edits)
-	if s.loose != nil { // the edit may delete one of the two delimiters of a mark
-		marks, _, _ := now.inRaw.Layout(now.raw)
-		for _, mark := range marks {
-			if text := mark.Of(now.raw); strings.Contains(text, "\n") {
-				for w := range among(text) {
-					s.loose[w] = true
-				}
+	breaks := slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return strings.Contains(e.New+now.raw[e.Off:e.Off+e.Len], "\n") })
+	marks, _, _ := diffwrap.Everything.Layout(now.raw)
+	s.loose = make(map[string]bool)
+	for _, mark := range marks {
+		// A user's own mark of several lines is text if it begins or ends inside a block.
+		if text := mark.Of(now.raw); s.tears && strings.Contains(text, "\n") || breaks && !m.isAgents(text) {
+			for w := range among(text) {
+				s.loose[w] = true
 			}
 		}
 	}
@@ -457,7 +459,7 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 		return cut(s), step{what: "a person deletes " + s.Of(raw), gone: among(s.Of(raw))}
 	case k < 12 && len(lines) > 0: // deletes a line
 		s := randomtest.Pick(r, lines...)
-		return cut(s), step{what: fmt.Sprintf("a person deletes the line %q", s.Of(raw)), gone: among(s.Of(raw)), loose: make(map[string]bool)}
+		return cut(s), step{what: fmt.Sprintf("a person deletes the line %q", s.Of(raw)), gone: among(s.Of(raw)), tears: true}
 	case k < 13 && len(lines) > 1: // moves a line
 		s, to := randomtest.Pick(r, lines...), randomtest.Pick(r, lines...).Start
 		edits := append(cut(s), put(to, strings.TrimSuffix(s.Of(raw), "\n")+"\n")...)
@@ -465,7 +467,7 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 			return nil, step{}
 		}
 		slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
-		return edits, step{what: fmt.Sprintf("a person moves the line %q", s.Of(raw)), loose: make(map[string]bool)}
+		return edits, step{what: fmt.Sprintf("a person moves the line %q", s.Of(raw)), tears: true}
 	case k < 14 && m.live == nil: // sorts the lines
 		sorted := strings.SplitAfter(raw, "\n")
 		slices.Sort(sorted)
@@ -473,7 +475,7 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 		if text == raw || strings.Contains(raw, "{>>") {
 			return nil, step{}
 		}
-		return []diffwrap.Edit{{Len: len(raw), New: text}}, step{what: "a person sorts the lines", loose: make(map[string]bool)}
+		return []diffwrap.Edit{{Len: len(raw), New: text}}, step{what: "a person sorts the lines", tears: true}
 	case k < 15: // joins two lines, or breaks one
 		from, to := "\n", " "
 		if r.IntN(2) == 0 {
@@ -615,19 +617,19 @@ func (m *mix) agentWrites(now scene) (step, error) {
 		base = m.seen[max(0, n-1-m.r.IntN(4))]
 	}
 	text := m.agentText(base.Text())
-	old, has := among(base.Text()), among(text)
+	old, has := count(base.Text()), count(text)
 	s := step{what: fmt.Sprintf("%s %s writes %q", author.Name, author.Session, text), gone: make(map[string]bool), keepsO: true, agent: true}
 	if base != m.seen[len(m.seen)-1] {
 		s.what += fmt.Sprintf(" on %q", base.Text())
 	}
-	for w := range old {
-		if !has[w] {
+	for w, n := range old {
+		if has[w] < n { // the note may no longer have the occurrence that the agent keeps
 			s.gone[w] = true
 		}
 	}
 	outside := wholeComment.ReplaceAllString(text, "")
 	for w := range among(outside) {
-		if !old[w] {
+		if old[w] == 0 {
 			s.wrote = append(s.wrote, w)
 		}
 	}
@@ -845,7 +847,7 @@ func (m *mix) decidesAll(accepted int) error {
 		}
 		batches = append(batches, out.Batch)
 		if s.Kind == diffwrap.Comment || strings.Contains(s.Old, "<<}") {
-			onComment[out.Batch] = 1
+			onComment[out.Batch] = len(list) - i // the newest of them is undone first
 		}
 	}
 	after := m.scene(m.ws)
@@ -862,8 +864,9 @@ func (m *mix) decidesAll(accepted int) error {
 	if accepted == 0 && after.a != before.o || accepted == 100 && after.a != before.a {
 		return fmt.Errorf("END VIEW: the text is %q, the views were %q and %q", after.a, before.o, before.a)
 	}
+	// A decision on a comment cannot be undone while the suggestion of the comment, and so the comment, is gone. A later
+	// decision on another comment may have removed it.
 	m.r.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
-	// A decision on a comment cannot be undone while the suggestion of the comment, and so the comment, is gone.
 	slices.SortStableFunc(batches, func(a, b string) int { return cmp.Compare(onComment[a], onComment[b]) })
 	for _, b := range batches {
 		out, err := m.ws.Undo(context.Background(), b, person)
@@ -923,7 +926,7 @@ func drawMix(r *rand.Rand, n int) (start uint64, steps []uint64, end uint64) {
 	return start, steps, r.Uint64()
 }
 
-// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because about one sequence in 150 is known
+// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because about one sequence in 400 is known
 // to fail. make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 	if os.Getenv("RELAYFS_SEED") == "" && os.Getenv("RELAYFS_ROUNDS") == "" && !randomtest.Soaks() {
@@ -934,7 +937,7 @@ func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
-	for _, seed := range []string{"90194", "1000410", "865547852182"} {
+	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403"} {
 		t.Setenv("RELAYFS_SEED", seed)
 		randomtest.Check(t, 1, playsMix)
 	}

@@ -1730,10 +1730,8 @@ func play(t testing.TB, start uint64, steps []uint64) (stat map[string]int, err 
 	return w.stat, nil
 }
 
-// TestDecisionsFollowTheModel uses the same seeds in each run of make test, because some sequences are known to fail;
-// make soak uses new ones. In one known sequence (seed 101798) a user types in a mark that another user has written,
-// and an undo puts a comment into that mark. relayfs then takes the typed text for plain text, because it has itself
-// written delimiters next to that text.
+// TestDecisionsFollowTheModel uses the same seeds in each run of make test, because some sequences may fail; make soak
+// uses new ones.
 func TestDecisionsFollowTheModel(t *testing.T) {
 	if os.Getenv("RELAYFS_SEED") == "" && !randomtest.Soaks() {
 		t.Setenv("RELAYFS_SEED", "100000")

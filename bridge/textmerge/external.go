@@ -28,7 +28,7 @@ func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before
 // they merge well with concurrent changes.
 func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	edits := wholeWords(before, diffwrap.Diff(before, after), nil)
-	if !hasMarkup(before) {
+	if !hasMarkup(before) && len(torn) == 0 {
 		slide(before, after, edits, nil)
 		return ExternalChange{Edits: edits}
 	}
@@ -209,17 +209,11 @@ type externalDiff struct {
 
 // delimitersIn returns all delimiters in a text, whether or not they belong to a mark. They do not overlap.
 func delimitersIn(text string) (list []diffwrap.Span) {
-	for at := 0; at+3 <= len(text); {
-		i := strings.IndexAny(text[at:], "+-~<{")
-		if i < 0 {
-			break
-		}
-		at += i
-		if at+3 <= len(text) && slices.Contains(delimiters, text[at:at+3]) {
+	for at := 0; at+3 <= len(text); at++ {
+		if strings.IndexByte("+-~<{", text[at]) >= 0 && slices.Contains(delimiters, text[at:at+3]) {
 			list = append(list, diffwrap.Span{Start: at, End: at + 3})
 			at += 2
 		}
-		at++
 	}
 	return list
 }
@@ -243,11 +237,9 @@ type parsedTokens struct {
 	tokens    []token
 	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
 	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
-	lines     [][]MovedSpan     // by index of oldTokens: moved lines
 	fresh     []int             // indexes of the new tokens
 	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
 	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
-	released  map[int]bool      // by offset: remaining delimiters of moved tokens
 	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
 }
 
@@ -256,19 +248,11 @@ const maxReparses = 16
 
 // run determines which marks stay, which have moved, and which are broken.
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
-	untouched := true
+	untouched := a.findRemaining()
 	forth := SwapSides(a.matches)
-	a.remaining = make([]remainingDelimiters, len(a.oldTokens))
-	for i, t := range a.oldTokens {
-		s := &a.remaining[i]
-		s.open, s.opens = MapBack(forth, t.open)
-		s.close, s.closes = MapBack(forth, t.close)
-		_, all := MapBack(forth, t.span())
-		untouched = untouched && all
-	}
 	for _, t := range torn {
 		if current, ok := MapBack(forth, t); ok {
-			a.broken, a.isBroken[current.Start], a.wasBroken[t.Start] = append(a.broken, brokenDelimiter{current, t, true}), true, true
+			a.breakDelimiter(current, t, true)
 		} else {
 			a.droppedDelimiters = append(a.droppedDelimiters, t)
 		}
@@ -276,6 +260,7 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	if untouched && len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return ExternalChange{Edits: edits}
 	}
+	a.findReinserted()
 	cut := slices.Clone(a.droppedDelimiters) // delimiters that the change cut out
 	for i, t := range a.oldTokens {
 		if !a.remaining[i].opens {
@@ -286,7 +271,7 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 		}
 	}
 	slices.SortFunc(cut, byStart)
-	a.matches = SwapSides(outside(forth, cut))
+	a.matches = SwapSides(outside(SwapSides(a.matches), cut))
 	var typed []diffwrap.Span
 	for _, s := range delimitersIn(a.after) {
 		if _, whole := MapBack(a.matches, s); !whole {
@@ -302,36 +287,74 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	return a.result(r)
 }
 
-// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest. It also finds
-// the deleted marks that the save inserted again as a whole.
+// findRemaining finds the remaining delimiters. It reports whether all tokens stay unchanged.
+func (a *externalDiff) findRemaining() (untouched bool) {
+	untouched = true
+	forth := SwapSides(a.matches)
+	a.remaining = make([]remainingDelimiters, len(a.oldTokens))
+	for i, t := range a.oldTokens {
+		s := &a.remaining[i]
+		s.open, s.opens = MapBack(forth, t.open)
+		s.close, s.closes = MapBack(forth, t.close)
+		_, all := MapBack(forth, t.span())
+		untouched = untouched && all
+	}
+	return untouched
+}
+
+// maxTries is the maximum number of deleted marks that findReinserted looks for. Beyond it, moved text counts as typed.
+const maxTries = 64
+
+// findReinserted finds the tokens that the change moved: the new text has them byte for byte at another place. The
+// comparison of the texts may have taken a part of such a token for a part of another token.
+func (a *externalDiff) findReinserted() {
+	a.reinserted = make(map[int]diffwrap.Span)
+	forth := SwapSides(a.matches)
+	var taken, moved []diffwrap.Span // whole tokens in the new text; taken is in order
+	for _, t := range a.oldTokens {
+		if current, ok := MapBack(forth, t.span()); ok {
+			taken = append(taken, current)
+		}
+	}
+	tries := 0
+	for i, t := range a.oldTokens {
+		if s := a.remaining[i]; s.opens && s.closes || tries == maxTries || !isDistinctive(t.body.Of(a.before)) {
+			continue
+		}
+		tries++
+		text := t.span().Of(a.before)
+		for at := 0; ; {
+			n := strings.Index(a.after[at:], text)
+			if n < 0 {
+				break
+			}
+			current := diffwrap.Span{Start: at + n, End: at + n + len(text)}
+			k, _ := slices.BinarySearchFunc(taken, current.Start+1, func(x diffwrap.Span, at int) int { return x.End - at })
+			if k == len(taken) || taken[k].Start >= current.End {
+				taken, moved, a.reinserted[i] = slices.Insert(taken, k, current), append(moved, current), current
+				break
+			}
+			at = taken[k].End
+		}
+	}
+	slices.SortFunc(moved, byStart)
+	a.matches = outside(a.matches, moved)
+	a.findRemaining()
+}
+
+// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest.
 func (a *externalDiff) breakNested() {
 	type tokenSpan struct {
 		diffwrap.Span
 		token int // index of oldTokens; -1 for a token that was inserted whole
 	}
-	a.reinserted = make(map[int]diffwrap.Span)
 	var list []tokenSpan
-	tries := 0
-	for i, t := range a.oldTokens {
-		if s := a.remaining[i]; s.opens && s.closes {
+	for _, s := range a.reinserted {
+		list = append(list, tokenSpan{s, -1})
+	}
+	for i, s := range a.remaining {
+		if s.opens && s.closes {
 			list = append(list, tokenSpan{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
-		} else if tries++; tries <= maxTries && isDistinctive(t.body.Of(a.before)) {
-			text := t.span().Of(a.before)
-			for at := 0; ; at++ {
-				n := strings.Index(a.after[at:], text)
-				if n < 0 {
-					break
-				}
-				at += n
-				current := diffwrap.Span{Start: at, End: at + len(text)}
-				if !a.keeps(diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}) && !a.keeps(diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}) {
-					if !slices.ContainsFunc(list, func(x tokenSpan) bool { return x.Span == current }) {
-						list = append(list, tokenSpan{current, -1})
-						a.reinserted[i] = current
-						break
-					}
-				}
-			}
 		}
 	}
 	slices.SortFunc(list, func(x, y tokenSpan) int { return x.Start - y.Start })
@@ -342,12 +365,8 @@ func (a *externalDiff) breakNested() {
 			if last.token < 0 {
 				x, last = last, x
 			}
-			if k := last.token; k >= 0 {
-				s := &a.remaining[k]
-				for _, h := range []brokenDelimiter{{s.open, a.oldTokens[k].open, false}, {s.close, a.oldTokens[k].close, false}} {
-					a.broken, a.isBroken[h.at.Start], a.wasBroken[h.old.Start] = append(a.broken, h), true, true
-				}
-				s.opens, s.closes = false, false
+			if last.token >= 0 {
+				a.breakPair(last.token)
 			}
 		}
 		if last == nil || x.End > last.End || last.token >= 0 && !a.remaining[last.token].opens {
@@ -356,11 +375,22 @@ func (a *externalDiff) breakNested() {
 	}
 }
 
+// breakPair breaks both delimiters of a token.
+func (a *externalDiff) breakPair(i int) {
+	s := &a.remaining[i]
+	a.breakDelimiter(s.open, a.oldTokens[i].open, false)
+	a.breakDelimiter(s.close, a.oldTokens[i].close, false)
+	s.opens, s.closes = false, false
+}
+
+func (a *externalDiff) breakDelimiter(at, old diffwrap.Span, wasBroken bool) {
+	a.broken = append(a.broken, brokenDelimiter{at, old, wasBroken})
+	a.isBroken[at.Start], a.wasBroken[old.Start] = true, true
+}
+
 // read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
-	r := &parsedTokens{
-		unpaired: make(map[int]bool), rewritten: make(map[int]bool), released: make(map[int]bool), moved: make(map[int]MovedSpan),
-	}
+	r := &parsedTokens{unpaired: make(map[int]bool), rewritten: make(map[int]bool), moved: make(map[int]MovedSpan)}
 	var torn []diffwrap.Span
 	for _, h := range a.broken {
 		torn = append(torn, h.at)
@@ -371,7 +401,7 @@ func (a *externalDiff) read() *parsedTokens {
 		edges[t.open.Start], edges[t.close.Start] = k, k
 	}
 	stays := make([]bool, len(r.tokens))
-	r.same, r.to, r.lines = make([]int, len(a.oldTokens)), make([]int, len(a.oldTokens)), make([][]MovedSpan, len(a.oldTokens))
+	r.same, r.to = make([]int, len(a.oldTokens)), make([]int, len(a.oldTokens))
 	for i, s := range a.remaining {
 		r.same[i], r.to[i] = -1, -1
 		if !s.opens || !s.closes {
@@ -388,7 +418,7 @@ func (a *externalDiff) read() *parsedTokens {
 		open := diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}
 		close := diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}
 		if k, ok := edges[current.Start]; ok && r.tokens[k].span() == current {
-			r.to[i], stays[k], r.lines[i] = k, true, []MovedSpan{{t.body, r.tokens[k].body}}
+			r.to[i], stays[k] = k, true
 		} else {
 			r.unpaired[open.Start], r.unpaired[close.Start] = true, true
 		}
@@ -408,15 +438,6 @@ func (a *externalDiff) read() *parsedTokens {
 	for k := range r.tokens {
 		if !stays[k] {
 			r.fresh = append(r.fresh, k)
-		}
-	}
-	a.restorableAfterSlide(r)
-	for i, s := range a.remaining {
-		if r.to[i] >= 0 && s.opens {
-			r.released[s.open.Start] = true
-		}
-		if r.to[i] >= 0 && s.closes {
-			r.released[s.close.Start] = true
 		}
 	}
 	for _, k := range r.fresh {
@@ -452,40 +473,22 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
 }
 
-// maxTries is the maximum number of deleted marks that breakNested looks for, and the maximum number of marks with
-// which restorableAfterSlide compares a deleted mark. Beyond it, moved text counts as typed.
-const maxTries = 64
-
-// restorableAfterSlide finds the marks whose lines were moved between delimiters of the same kind.
-func (a *externalDiff) restorableAfterSlide(r *parsedTokens) {
-	kind := func(text string, t token) string { return t.open.Of(text) + t.close.Of(text) }
-	free := make(map[string][]int)
-	for _, k := range r.fresh {
-		if t := r.tokens[k]; !t.comment && !r.holds(t) {
-			free[kind(a.after, t)] = append(free[kind(a.after, t)], k)
-		}
-	}
-	for i, t := range a.oldTokens {
-		if _, whole := a.reinserted[i]; whole || t.comment || r.same[i] >= 0 || r.to[i] >= 0 || a.wasBroken[t.open.Start] || a.wasBroken[t.close.Start] {
-			continue
-		}
-		list := free[kind(a.before, t)]
-		for n := range min(len(list), maxTries) {
-			lines := movedLines(a.before, t.body, a.after, r.tokens[list[n]].body)
-			if slices.ContainsFunc(lines, func(m MovedSpan) bool { return hasWord(m.To.Of(a.after)) }) {
-				r.to[i], r.lines[i] = list[n], lines
-				free[kind(a.before, t)] = slices.Delete(list, n, n+1)
-				r.fresh = slices.DeleteFunc(r.fresh, func(k int) bool { return k == r.to[i] })
-				break
-			}
-		}
-	}
-}
-
 // breakTokens finds delimiters that mark nothing, because their other half was deleted and users left them in place or
 // moved them with their lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	n := len(a.broken)
+	for i, k := range r.same {
+		if s := a.remaining[i]; k < 0 || !s.opens || !s.closes {
+			continue
+		}
+		body := r.tokens[k].body
+		if text := body.Of(a.after); hasWord(text) && a.oldWords.hasAll(text) && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
+			a.breakPair(i) // the delimiters stay, but other text was moved between them
+		}
+	}
+	if len(a.broken) > n {
+		return true
+	}
 	lost := make(map[string][]diffwrap.Span) // spans of before, by the text of the delimiter
 	for _, s := range a.droppedDelimiters {
 		if !a.wasBroken[s.Start] {
@@ -503,7 +506,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			stays   bool
 		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
 			if d.stays && !a.isBroken[d.is.Start] && !r.rewritten[d.is.Start] {
-				a.broken, a.isBroken[d.is.Start], a.wasBroken[d.was.Start] = append(a.broken, brokenDelimiter{d.is, d.was, false}), true, true
+				a.breakDelimiter(d.is, d.was, false)
 			} else if text := d.was.Of(a.before); !whole && !d.stays && !a.wasBroken[d.was.Start] {
 				lost[text] = append(lost[text], d.was)
 			}
@@ -514,11 +517,10 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	tear := func(at diffwrap.Span) {
 		text := at.Of(a.after)
-		a.broken, a.isBroken[at.Start], a.wasBroken[lost[text][0].Start] = append(a.broken, brokenDelimiter{at, lost[text][0], false}), true, true
+		a.breakDelimiter(at, lost[text][0], false)
 		lost[text] = lost[text][1:]
 	}
-	typed := func(at diffwrap.Span) bool { return r.released[at.Start] || !a.keeps(at) }
-	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && typed(at) }
+	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) }
 	ends := make(map[int]bool) // offsets of the tokens' delimiters
 	for _, t := range r.tokens {
 		ends[t.open.Start], ends[t.close.Start] = true, true
@@ -531,8 +533,10 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		case opens && !closes && isLost(t.close):
 			tear(t.close)
 		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
-			tear(t.open)
-			tear(t.close)
+			if text := t.body.Of(a.after); !hasWord(text) || strings.Contains(text, "\n") {
+				tear(t.open)
+				tear(t.close)
+			}
 		}
 	}
 	for text := range lost { // look for delimiters outside of tokens
@@ -542,7 +546,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 				break
 			}
 			s := diffwrap.Span{Start: at + i, End: at + i + len(text)}
-			if at = s.End; !ends[s.Start] && !r.unpaired[s.Start] && !a.isBroken[s.Start] && typed(s) {
+			if at = s.End; !ends[s.Start] && !r.unpaired[s.Start] && !a.isBroken[s.Start] && !a.keeps(s) {
 				tear(s)
 			}
 		}
@@ -573,7 +577,7 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 		case r.to[i] >= 0:
 			deleted = append(deleted, t.span())
 			current := r.tokens[r.to[i]]
-			done.Moved = append(append(done.Moved, r.lines[i]...), MovedSpan{t.open, current.open}, MovedSpan{t.close, current.close})
+			done.Moved = append(done.Moved, MovedSpan{t.open, current.open}, MovedSpan{t.body, current.body}, MovedSpan{t.close, current.close})
 		case s.opens && s.closes, s.opens && r.rewritten[s.open.Start], s.closes && r.rewritten[s.close.Start]:
 			deleted = append(deleted, t.span())
 		case a.letters(t.body, diffwrap.Span{End: len(a.after)}) == 0:
@@ -658,33 +662,6 @@ func (a *externalDiff) letters(old, current diffwrap.Span) (n int) {
 	return n
 }
 
-// movedLines finds the lines of a mark's text in another mark's text. A line includes the break before it. If the text
-// does not begin with a break, a line includes the break after it instead.
-func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Span) (moved []MovedSpan) {
-	free := []diffwrap.Span{to}
-	for at := from.Start; at < from.End; {
-		end := from.End
-		if i := strings.IndexByte(before[at+1:from.End], '\n'); i >= 0 {
-			if end = at + 1 + i; before[from.Start] != '\n' {
-				end++
-			}
-		}
-		line := diffwrap.Span{Start: at, End: end}
-		at = end
-		for i, f := range free {
-			off := strings.LastIndex(f.Of(after), line.Of(before))
-			if off < 0 {
-				continue
-			}
-			current := diffwrap.Span{Start: f.Start + off, End: f.Start + off + line.End - line.Start}
-			free = slices.Replace(free, i, i+1, diffwrap.Span{Start: f.Start, End: current.Start}, diffwrap.Span{Start: current.End, End: f.End})
-			moved = append(moved, MovedSpan{line, current})
-			break
-		}
-	}
-	return moved
-}
-
 // outside returns the parts of spans that lie outside of the given ranges of the second state. The ranges are in order
 // and do not overlap.
 func outside(spans []Match, of []diffwrap.Span) (left []Match) {
@@ -723,6 +700,15 @@ func (set words) has(text string) bool {
 		}
 	}
 	return false
+}
+
+func (set words) hasAll(text string) bool {
+	for w := range wordsIn(text) {
+		if !set[w] {
+			return false
+		}
+	}
+	return true
 }
 
 func isDistinctive(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }

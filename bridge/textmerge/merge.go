@@ -45,7 +45,11 @@ func Merge(base, current Side, text string) string {
 // diffWords returns the edits from one text to another, at lines' borders if possible. See wholeWords for lost.
 func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
 	edits := wholeWords(before, diffwrap.DiffKeepingWords(before, after), lost)
-	slide(before, after, edits, nil)
+	var comments []token
+	if strings.Contains(before, "{>>") {
+		comments = tokensOf(before)
+	}
+	slide(before, after, edits, comments)
 	return edits
 }
 

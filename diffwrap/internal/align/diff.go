@@ -30,8 +30,9 @@ func Words(old, new string) []span.Edit {
 	return edits(Readable(Side{Text: old}, Side{Text: new}, true, nil), new)
 }
 
-func DiffKeepingWords(old, new string) []span.Edit {
-	return edits(KeepWords(old, new, Exact(Side{Text: old}, Side{Text: new})), new)
+// DiffKeepingWords returns a script that keeps the words that both texts have. See KeepWords for letters.
+func DiffKeepingWords(old, new string, letters bool) []span.Edit {
+	return edits(KeepWords(old, new, Exact(Side{Text: old}, Side{Text: new}), letters), new)
 }
 
 func edits(hunks []Hunk, new string) []span.Edit {

@@ -25,8 +25,9 @@ func wordHunks(r *buffers, hunks []Hunk, o, n *lineText, piece Hunk, survival in
 }
 
 // KeepWords joins hunks that have no whole word between them, and splits hunks at the words that both of their sides
-// have in the same order. A comparison by lines may have put such words into a hunk.
-func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
+// have in the same order. A comparison by lines may have put such words into a hunk. If letters is set, a word keeps the
+// letters at its ends that it shares with the word that replaces it.
+func KeepWords(old, new string, hunks []Hunk, letters bool) (out []Hunk) {
 	r, end := &buffers{}, 0
 	for len(hunks) > 0 {
 		count := 1
@@ -42,10 +43,10 @@ func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
 		end = h.Old.End
 		h = h.Grow(len(markdown.LastWord(head)), len(tail)-len(strings.TrimLeftFunc(tail, markdown.InWord)))
 		part := func(at Hunk) {
-			for at.shares(old, new, at.Old.Start, at.New.Start) {
+			for at.shares(old, new, at.Old.Start, at.New.Start, letters) {
 				at = at.Grow(-1, 0)
 			}
-			for at.shares(old, new, at.Old.End-1, at.New.End-1) {
+			for at.shares(old, new, at.Old.End-1, at.New.End-1, letters) {
 				at = at.Grow(0, -1)
 			}
 			if !at.Old.Empty() || !at.New.Empty() {
@@ -74,9 +75,9 @@ func wordsIn(text string, s span.Span) (words []markdown.Token) {
 }
 
 // shares reports whether two ASCII characters, at i in old and at j in new, are equal. Parts of different line breaks
-// do not count as equal.
-func (h Hunk) shares(old, new string, i, j int) bool {
-	if h.Old.Empty() || h.New.Empty() || old[i] != new[j] || old[i] >= utf8.RuneSelf {
+// do not count as equal, and letters only if letters is set.
+func (h Hunk) shares(old, new string, i, j int, letters bool) bool {
+	if h.Old.Empty() || h.New.Empty() || old[i] != new[j] || old[i] >= utf8.RuneSelf || !letters && markdown.InWord(rune(old[i])) {
 		return false
 	}
 	switch old[i] {

@@ -298,10 +298,10 @@ func (e *emitter) copy(s span.Span) {
 	e.out += s.Len()
 }
 
-// flush replaces raw[pos:off] by the pending text. It uses the smallest edits that a comparison finds.
+// flush replaces raw[pos:off] by the pending text. Words that both have keep their identities.
 func (e *emitter) flush(off int) {
 	gap, text := e.Doc.Raw[e.pos:off], e.pending.String()
-	for _, d := range align.Diff(gap, text) {
+	for _, d := range align.DiffKeepingWords(gap, text, false) {
 		d.Off += e.pos
 		e.Edits = span.Append(e.Edits, d)
 	}

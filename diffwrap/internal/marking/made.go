@@ -55,7 +55,7 @@ type Move struct{ From, To span.Span }
 // Made returns the suggestions and comments that a drawing of changes made, and the text that moved. raw is the new
 // raw text.
 func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkChange, moved []Move) {
-	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
+	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes, false), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)
 	}

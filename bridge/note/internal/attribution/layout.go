@@ -48,11 +48,10 @@ func (x *Layout) AddedAfter(from, to int) bool {
 	return true
 }
 
-// writerIn returns the writer of the newest change that wrote text between two positions. If agents is set, it
-// considers only changes that make agents' marks, otherwise only other changes. It returns nil if it finds none.
-func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
+// writerIn returns the writer of the newest change that wrote text between two positions, or nil.
+func (x *Layout) writerIn(from, to int) (newest *Writer) {
 	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
-		if w := fact.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.order > newest.order) {
+		if w := fact.By; w != nil && (newest == nil || w.order > newest.order) {
 			newest = w
 		}
 	})
@@ -63,10 +62,8 @@ type markOwner struct {
 	Suggestion *Suggestion // nil if no record has it
 	lastWriter *Writer     // last writer in the mark, if there is no suggestion
 	soleAuthor string      // author of all text of the mark that can be proposed; "" if several or unknown
-	byAgent    bool        // an agent wrote the mark
+	ByAgent    bool        // an agent wrote the mark
 }
-
-func (o *markOwner) IsAgents() bool { return o.byAgent }
 
 func (o *markOwner) Author() string {
 	switch {
@@ -130,7 +127,8 @@ func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 
 const MarkEdge = len("{++")
 
-// ownerOf attributes mark k, whose texts have the indexes [first, last).
+// ownerOf attributes mark k, whose texts have the indexes [first, last). A mark whose delimiters a user typed belongs to
+// the user, even if an agent's suggestion for its text is pending, too.
 func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	turns, author := 0, "" // turns counts the changes of author in document order; author is the last author
 	by := func(name string) {
@@ -139,9 +137,20 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 			author = name
 		}
 	}
+	at, agentUnits := x.markOffsets[k], 0 // a saved file may keep one delimiter, or one brace, of another mark
+	edges := func(f func(model.IDRange, *Fact)) {
+		each := func(_ int, r model.IDRange, fact *Fact) { f(r, fact) }
+		x.Facts(at.From, at.From+MarkEdge, each)
+		x.Facts(at.To-MarkEdge, at.To, each)
+	}
+	edges(func(r model.IDRange, fact *Fact) {
+		if fact.By != nil {
+			agentUnits += int(r.Len)
+		}
+	})
 	for i := first; i < last; i++ {
 		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(_ int, _ model.IDRange, fact *Fact) {
-			if s := fact.Pending(x.Text[i].Deleted); s != nil {
+			if s := fact.Pending(x.Text[i].Deleted); s != nil && (agentUnits > 0 || s.author == "") {
 				if o.Suggestion == nil {
 					o.Suggestion = s
 				}
@@ -153,26 +162,20 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 			}
 		})
 	}
-	agentUnits := 0 // delimiter units by agents; a saved file may keep one delimiter, or one brace, of another mark
-	edge := func(from, to int) {
-		x.Facts(from, to, func(_ int, r model.IDRange, fact *Fact) {
-			if fact.By.MakesMarks() {
-				agentUnits += int(r.Len)
-			}
-			if o.Suggestion == nil && fact.By != nil {
+	o.ByAgent = agentUnits == 2*MarkEdge
+	if o.Suggestion != nil {
+		o.ByAgent = o.Suggestion.author != ""
+	} else {
+		if o.ByAgent {
+			o.lastWriter = x.writerIn(at.From, at.To)
+		}
+		edges(func(_ model.IDRange, fact *Fact) {
+			if fact.By != nil {
 				by(fact.By.author)
-			} else if o.Suggestion == nil {
+			} else {
 				by("")
 			}
 		})
-	}
-	edge(x.markOffsets[k].From, x.markOffsets[k].From+MarkEdge)
-	edge(x.markOffsets[k].To-MarkEdge, x.markOffsets[k].To)
-	o.byAgent = agentUnits == 2*MarkEdge
-	if o.Suggestion != nil {
-		o.byAgent = o.Suggestion.author != ""
-	} else {
-		o.lastWriter = x.writerIn(x.markOffsets[k].From, x.markOffsets[k].To, o.byAgent)
 	}
 	if turns == 1 {
 		o.soleAuthor = author
@@ -188,7 +191,7 @@ func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 		for i < len(x.Text) && x.Text[i].End <= m.Start {
 			i++
 		}
-		if !x.MarkOwners[k].byAgent || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
+		if !x.MarkOwners[k].ByAgent || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
 			continue
 		}
 		if m.Deleted.Empty() && m.Added.Empty() {
@@ -249,9 +252,9 @@ func (x *Layout) Waiting() (list []model.MarkRecord) {
 	return list
 }
 
-// MarksIn reports whether raw may contain suggestions, comments, or remains of marks.
+// MarksIn reports whether raw may contain marks or remains of marks.
 func MarksIn(raw string) bool {
-	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
+	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{==", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
 // CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' broken delimiters. It
@@ -290,7 +293,7 @@ func (t *Table) Waiting(r model.IDRange) (list []model.IDRange) {
 // written by agents.
 func (t *Table) Delimits(r model.IDRange) bool {
 	all := true
-	t.Each(r, func(_ model.IDRange, fact *Fact) { all = all && (fact.By.MakesMarks() || fact.Broken) })
+	t.Each(r, func(_ model.IDRange, fact *Fact) { all = all && (fact.By != nil || fact.Broken) })
 	return all
 }
 

@@ -33,7 +33,7 @@ type Table struct {
 
 // Fact is the attribution of a character. It is immutable: a record that changes it creates another Fact.
 type Fact struct {
-	By        *Writer // nil for users and unknown writers
+	By        *Writer // program or decision that wrote the character; nil for users' typing and the delimiters of users' marks
 	Ins       Atom    // zero if the character was not proposed
 	Dels      []Atom
 	Syntax    bool   // part of a mark or comment that relayfs wrote
@@ -92,15 +92,11 @@ type Writer struct {
 	author, session, proposal string
 	time                      time.Time
 	order                     uint64 // order of the record in the table
-	agent                     bool   // a program wrote the text itself; false if a user typed the text or decided on it
-	rewroteMarks              bool   // the change rewrote agents' marks
+	agent                     bool   // a program wrote the text; false for a user's decision
 }
 
 // FollowsRename reports whether the change rewrote links for a rename.
 func (w *Writer) FollowsRename() bool { return w.proposal != "" }
-
-// MakesMarks reports whether marks that w wrote count as agents' marks.
-func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.rewroteMarks) }
 
 // Pending returns the pending suggestion to add the character or, if deleted is set, to delete it. It returns nil if
 // there is none.
@@ -174,8 +170,8 @@ func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 			f.Ins = Atom{}
 		}
 		f.Dels = slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Status == Accepted })
-		if !slices.ContainsFunc(f.Dels, isPending) {
-			f.Dels = append(f.Dels, now)
+		if s.author == "" || !slices.ContainsFunc(f.Dels, isPending) { // only decisions record users' suggestions
+			f.Dels = append(slices.DeleteFunc(f.Dels, func(a Atom) bool { return a.Of == s }), now)
 		}
 		for i, a := range f.Dels {
 			if a.Status == Pending {
@@ -242,11 +238,8 @@ func (t *Table) Add(rec *model.Record) {
 	d := rec.Decision
 	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, order: t.order(), agent: d == nil}
 	own := model.IDRange{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
-	switch {
-	case rec.Author != "" || rec.Proposal != "":
+	if rec.Author != "" || rec.Proposal != "" || d != nil {
 		t.facts.Set(own, &Fact{By: w, Syntax: !rec.Direct})
-	case d != nil: // a decision may add markup where it splits a mark around text that users typed
-		t.facts.Set(own, &Fact{Syntax: true})
 	}
 	t.addRemaps(rec.Remaps)
 	if d != nil {
@@ -276,7 +269,7 @@ func (t *Table) Add(rec *model.Record) {
 		})
 		s.add, s.del = m.Add, m.Del
 		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
-			s.Outcome, s.refused = nil, false
+			s.Outcome, s.refused, s.next = nil, false, nil
 		}
 		late := s.isRejected()
 		for _, id := range m.Replaces {
@@ -350,7 +343,6 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 
 func (t *Table) decide(rec *model.Record, w *Writer) {
 	d := rec.Decision
-	w.rewroteMarks = len(d.Items) == 0 || slices.ContainsFunc(d.Items, func(i model.DecidedItem) bool { return i.Author != "" })
 	t.update(d.ByHand, func(f Fact) Fact { f.By = nil; return f })
 	t.addRejected(rec)
 	if d.Verdict == model.Undone {

@@ -102,7 +102,7 @@ func (u *Units) ResolveAll(list []model.IDRange) (out []model.IDRange) {
 }
 
 // AfterEdits returns the identities of the text after edits of raw. Remaining text keeps its identities. New text
-// consists of delimiters and has no identities.
+// consists of delimiters of agents' marks and has no identities.
 func (u Units) AfterEdits(raw string, edits []diffwrap.Edit) Units {
 	if len(edits) == 0 {
 		return u
@@ -117,7 +117,7 @@ func (u Units) AfterEdits(raw string, edits []diffwrap.Edit) Units {
 		keep(cursor.PosAt(e.Off))
 		at = cursor.PosAt(e.Off + e.Len)
 		if e.New != "" {
-			end = out.add(end, ycrdt.Run{Len: textmerge.UTF16Len(e.New)}, &Fact{Syntax: true})
+			end = out.add(end, ycrdt.Run{Len: textmerge.UTF16Len(e.New)}, &Fact{By: new(Writer), Syntax: true})
 		}
 	}
 	keep(cursor.PosAt(len(raw)))

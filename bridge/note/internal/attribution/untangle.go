@@ -34,7 +34,7 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 		// A change may form a delimiter from one of its own characters and one character of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
 		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, fact *Fact) {
-			whole, some = whole && (fact.isSyntax() || fact.By.MakesMarks()) && !fact.Broken, some || fact.isSyntax()
+			whole, some = whole && fact.By != nil && !fact.Broken, some || fact.isSyntax()
 		})
 		if whole && some {
 			list = append(list, d)
@@ -76,16 +76,24 @@ func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwr
 	return edits
 }
 
-// isSyntax reports whether a program wrote the character as part of a mark that is not a comment.
-func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
+// isSyntax reports whether the character is part of an agent's mark that is not a comment.
+func (f *Fact) isSyntax() bool { return f.Syntax && f.By != nil && f.Ins.Of == nil }
 
 // Corrected returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known has the known
-// marks of raw, and u has its identities.
+// marks of raw, and u has its identities. Marks are tangled if a delimiter is part of the text.
 func (t *Table) Corrected(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
 	if t.hasNoAgentText() {
 		return nil
 	}
-	marks, _, spans := known.Layout(raw)
+	marks, text, spans := known.Layout(raw)
+	cursor := textmerge.NewCursor(raw)
+	hasDelimiter := func(c diffwrap.Content) (has bool) {
+		u.Facts(cursor.PosAt(c.Start), cursor.PosAt(c.End), func(_ int, _ model.IDRange, fact *Fact) { has = has || fact.isSyntax() })
+		return has
+	}
+	if !slices.ContainsFunc(text, hasDelimiter) {
+		return nil
+	}
 	list := delimiters(raw, marks, u)
 	for _, m := range marks {
 		spans = append(spans, diffwrap.Span{Start: m.Start, End: m.End})

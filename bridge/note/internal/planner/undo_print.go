@@ -149,7 +149,7 @@ func (p *printer) close() {
 func (p *printer) delimit(key inMark, text string) {
 	from := p.pos
 	p.write(text)
-	if !key.decided && !p.layout.MarkOwners[key.n].IsAgents() {
+	if key.decided && p.entry.Decision.Items[p.marks[key.n].Item].Author == "" || !key.decided && !p.layout.MarkOwners[key.n].ByAgent {
 		p.decision.ByHand = append(p.decision.ByHand, model.OffsetRange(from, p.pos))
 	}
 }
