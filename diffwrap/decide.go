@@ -37,8 +37,8 @@ func among(chosen []Suggestion) func(Span) bool {
 }
 
 // Decide returns the edits that accept suggestions, or that reject them if accept is false. A rejection deletes the
-// added text and keeps the deleted text. The edits also delete the attached comments, except comments for which keeps
-// returns true, and highlights that become empty.
+// added text and keeps the deleted text. The edits also delete highlights that become empty, and attached comments
+// except those for which keeps returns true.
 func (k Known) Decide(raw string, accept bool, keeps func(Attached) bool, suggestions ...Suggestion) []Edit {
 	doc, chosen := k.parse(raw), among(suggestions)
 	left := make([]Span, len(doc.Cells)) // remaining part of each cell

@@ -71,7 +71,7 @@
 // of another author. It rewrites the marks of each region from the region's original text and new text alone, and
 // changes nothing else. Comments that stay divide the texts that are compared. Package internal/align compares lines
 // first, and then the words of similar lines. A run within a line crosses neither the line marker nor a pipe of a table
-// row, and cuts no construct such as a link. Runs of whole lines are cut between blocks. Few changes of a line stay
+// row, and cuts no construct such as a link. Runs of whole lines are cut between blocks. A few changes of a line stay
 // separate; many become one. Placement widens a mark that would cut a multi-line construct to the whole construct, and
 // moves marks so that unchanged blocks are still recognised. If nothing less keeps two such blocks, it replaces all
 // text between them. If the result does not verify, the last stages run again with other ways to write

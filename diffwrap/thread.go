@@ -50,8 +50,8 @@ func opensComment(d *critic.Document, i int) bool {
 // maxAbout is the maximum length of Thread.About in characters, without the ellipsis before a shortened text.
 const maxAbout = 40
 
-// wordsBefore returns the end of the text that the thread at cell i concerns: the highlight that ends before it, or
-// else the words before it on its line.
+// wordsBefore returns the last words of the text that the thread at cell i concerns: the highlight that ends before it,
+// or else the words before it on its line.
 func wordsBefore(d *critic.Document, i int) string {
 	text, highlight := "", i > 0 && d.Cells[i-1].Kind == critic.HighlightClose
 	for k := i - 1; k >= 0; k-- {
@@ -135,7 +135,7 @@ func afterConstruct(raw string, at int) int {
 
 // CommentPlace returns the offset at which a comment on the text before an offset of a view is placed: after the
 // construct that the offset is inside, and before the block ID that ends the line. ok is false if a comment there would
-// be literal text, or would take a marker or a whole line its meaning.
+// be literal text, or would change the meaning of a marker or a whole line.
 func CommentPlace(view string, at int) (place int, ok bool) {
 	at = afterConstruct(view, at)
 	if id := markdown.BlockID(view, at); at >= id {

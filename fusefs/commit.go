@@ -194,7 +194,8 @@ func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
 	return res, info.ID, err
 }
 
-// giveMode tries to give a new note the permissions of the file from which it was made, as a rename does.
+// giveMode tries to give a new note the permissions of the file from which it was made, because a
+// rename keeps permissions.
 func (c *change) giveMode(ctx context.Context) {
 	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }

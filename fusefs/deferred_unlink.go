@@ -347,7 +347,7 @@ func (t *tree) restoreFolder(ctx context.Context, p model.Path) bool {
 func (t *tree) renameBack(ctx context.Context, at, p model.Path, du *deferredUnlink) bool {
 	_, err := t.ws.Rename(ctx, at, p, t.changeRequest(ctx))
 	if err != nil {
-		t.log.Warn("cannot move a renamed node back to its old name: reject the rename to undo it", model.LogPath, string(p), model.LogErr, err)
+		t.log.Warn("cannot move a renamed note or folder back to its old name: reject the rename to undo it", model.LogPath, string(p), model.LogErr, err)
 		du.timer.Reset(unlinkGrace)
 	}
 	return err == nil

@@ -40,8 +40,8 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 	return nil
 }
 
-// Setattr sets the folder's permissions. Suggest mode does not allow that, so there only the mount stores them;
-// otherwise programs that copy folders would fail.
+// Setattr sets the folder's permissions. In suggest mode only the mount stores them: the workspace must not change, and
+// an error would make programs that copy folders fail.
 func (d *Dir) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if d.t.ws.Options().Mode == bridge.Direct && d.path().Dir() != "" && !d.t.isWatchNotification(ctx) {
 		if errno := d.chmod(ctx, in); errno != 0 {

@@ -99,7 +99,7 @@ func (d *draft) isBeingSaved() bool {
 	return d.buf.IsBeingSaved()
 }
 
-// end fails a save in progress (saving). failed reports whether d is incomplete.
+// end makes a save in progress fail. saving reports whether there was one, and failed whether d is incomplete.
 func (d *draft) end() (saving, failed bool, prog program.Program) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -145,7 +145,7 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	return f.common.Setattr(ctx, nil, in, out)
 }
 
-// touched answers the SETATTR of the watchNotifier, which sets no attribute, from the cached attributes. It is used for
+// touched answers the watchNotifier's SETATTR, which sets no attribute, from the cached attributes. It is used for
 // inodes that are not live.
 func (f *File) touched(out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(cacheTimeout)
@@ -168,7 +168,8 @@ func (f *fileState) fits(size int64) syscall.Errno {
 	return 0
 }
 
-// release returns the file's bytes to the scratch quota, after the file has lost its name or is no longer scratch.
+// release returns the file's bytes to the scratch quota, after the file has lost its name or is no longer a
+// scratch file.
 func (f *File) release() {
 	f.update(func(s *fileState) {
 		f.t.scratch.grow(-s.scratchBytes)

@@ -232,7 +232,7 @@ func checkMountpoint(dir string) error {
 	case !info.IsDir():
 		return &SetupError{Problem: fmt.Sprintf("mountpoint %q is not a directory", dir), Hint: "give an empty directory"}
 	case os.Geteuid() != 0 && unix.Access(dir, unix.W_OK) != nil:
-		return &SetupError{Problem: fmt.Sprintf("you may not write to mountpoint %q, and so cannot mount over it", dir), Hint: "choose a directory of your own"}
+		return &SetupError{Problem: fmt.Sprintf("you have no permission to write to mountpoint %q, so you cannot mount over it", dir), Hint: "choose a directory of your own"}
 	}
 	if m, err := mountOf(dir); err == nil && m.fstype == mountType {
 		return &SetupError{

@@ -159,8 +159,8 @@ type tableState struct {
 	lastUnlink map[program.Identity]time.Time // time when a process last unlinked or put back a note; empty if no unlink is deferred
 	replaced   map[model.Path][]*File         // inodes of notes that another inode has replaced
 	inos       inodeNumbers
-	// epoch counts the changes of names. A lookup compares epoch to detect a change between the lookup's request to the
-	// workspace and its update of nodes.
+	// epoch counts the changes of names. A lookup compares two values of epoch to detect a change between its request
+	// to the workspace and its update of nodes.
 	epoch uint64
 }
 

@@ -105,7 +105,7 @@ func (q *notifications) run(ctx context.Context) {
 	}
 }
 
-// flush returns when everything that is queued now has been sent to the kernel, or when ctx has ended.
+// flush returns when all notifications queued before the call have been sent to the kernel, or when ctx has ended.
 func (q *notifications) flush(ctx context.Context) {
 	done := make(chan struct{})
 	q.mu.Lock()

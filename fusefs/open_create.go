@@ -131,7 +131,7 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 	return n.EmbeddedInode(), h, fuseFlags, 0
 }
 
-var errNoExtension = errors.New("a new file without an extension is not proposed; it exists on the mount only")
+var errNoExtension = errors.New("a new file without an extension is not proposed; it exists only on the mount")
 
 func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno) {
 	t := d.t
@@ -176,8 +176,8 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	return f, 0
 }
 
-// creatable returns at open(2) the error that the workspace would return when the bytes arrive, because programs check
-// errors of open(2) more often than errors of close(2).
+// creatable returns the error that the workspace would return for the first commit of a new file at p. So open(2) can
+// fail with this error, which programs check more often than an error of close(2).
 func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	if p.Dir() == "" {
 		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: model.ErrTop})

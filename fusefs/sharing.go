@@ -16,7 +16,8 @@ import (
 
 // While a run (package program) has a note's inode open for writing, no other run has that inode open. The kernel has
 // one size and one set of pages for each inode. Two runs that share an inode would write into each other's text, and a
-// program would read bytes that another run has not saved yet: nobody could know what it had read, or who wrote what.
+// program would read bytes that another run has not saved yet: relayfs could not find out what it had
+// read, or who wrote what.
 //
 // So if a run opens a note that another run writes, or opens it for writing while another run has it open, the open
 // puts a new inode with the last saved text at the name, and fails with ESTALE. The kernel then looks up the name again
@@ -72,7 +73,8 @@ func (f *fileState) add(h *Handle) {
 	f.handles[h] = struct{}{}
 }
 
-// isUsedByOthers reports whether a run other than h's has written to f, or has f open and one of the two writes.
+// isUsedByOthers reports whether a run other than h's has uncommitted text in f, or has a handle of f while h or that
+// handle writes.
 func (f *fileState) isUsedByOthers(h *Handle) bool {
 	if !f.life.IsNote() {
 		return false
@@ -130,7 +132,7 @@ func (f *File) isRepeated(ctx context.Context) bool {
 	return repeated
 }
 
-// failedStale reports whether the last open of the calling thread was one of the file at p, and failed with ESTALE.
+// failedStale reports whether the last open by the calling thread was for the file at p and failed with ESTALE.
 func (t *tree) failedStale(ctx context.Context, p model.Path) bool {
 	caller, ok := fuse.FromContext(ctx)
 	if !ok {
@@ -151,8 +153,8 @@ func (f *fileState) isDirtyBy(prog program.Program) bool {
 	return b != nil && b.Dirty() && b.Writer.Run == prog.Run
 }
 
-// replaceBySave is called when prog has saved the note of f by a rename over f's name. Text of prog's own run that is not
-// committed by now was replaced by that save.
+// replaceBySave is called when prog has saved the note of f by a rename over f's name. If f has uncommitted
+// text of prog's own run, that save replaced the text.
 func (f *File) replaceBySave(prog program.Program) {
 	var stays bool
 	f.update(func(s *fileState) {

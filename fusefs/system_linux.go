@@ -18,8 +18,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file has the parts that depend on Linux.
-
 // cacheTimeout is the time for which the kernel may keep attributes and names. The kernel is notified of every change,
 // so this time only limits the effect of a lost notification.
 const cacheTimeout = time.Hour

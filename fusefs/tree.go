@@ -28,7 +28,7 @@ type tree struct {
 	signAgents bool
 	log        *slog.Logger
 	errno      errnoReporter
-	// mounted is the time of the mount. Folders without a modification time also show it.
+	// mounted is the time of the mount. It is also shown as the modification time of folders that have none.
 	mounted     time.Time
 	readOnlyErr error // reason why no note can be written, or nil
 	// handleless is set if the kernel opens files without a request; see handleless.go.

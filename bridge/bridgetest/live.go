@@ -36,7 +36,7 @@ func (l *Live) Document(_ context.Context, rel string) (bridge.Document, error) 
 	return l.document(rel)
 }
 
-// document returns the document of a note. A new document has the text of its entry.
+// document returns the document of a note. If there is none yet, it creates one with the text of the file.
 func (l *Live) document(rel string) (doc *liveDoc, err error) {
 	err = l.do("open", rel, func(t *tree) error {
 		e, err := t.find(rel)

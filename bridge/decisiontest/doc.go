@@ -7,6 +7,6 @@
 //     doubled, and that a process that starts now shows the same state as the running process.
 //
 // Some rare sequences are known to fail. So both tests use the same seeds in each run, except under make soak. The
-// tests are not in package bridge, which is tested with the race detector: with it, so many sequences would take
-// minutes.
+// tests are not in package bridge, because that package is tested with the race detector, under which this many
+// sequences would take minutes.
 package decisiontest

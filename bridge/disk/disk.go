@@ -5,8 +5,8 @@
 // followed, except in the path of a root. Methods other than Dir.Names are safe for concurrent use. Most errors are
 // those of the system calls, or errors.ErrUnsupported.
 //
-// On Linux and macOS these are the *at system calls. On Windows a name is joined to the path of the opened folder, with
-// only the guarantees of paths.
+// On Linux and macOS these are the *at system calls. On Windows a name is joined to the path of the opened folder, so a
+// renamed or replaced folder does redirect it there.
 package disk
 
 import (

@@ -39,7 +39,7 @@ func (d *dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	return &file{fd: fd}, nil
 }
 
-// dir and file are plain descriptors: an os.File costs two more system calls to open and a finalizer.
+// dir and file are plain descriptors: an os.File needs a finalizer, and two more system calls to open it.
 
 type dir struct {
 	n atomic.Int64 // the descriptor, -1 once closed

@@ -82,7 +82,7 @@ func isEmpty(n *yaml.Node) bool {
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // syntaxError returns err with its position. yaml.v3 reports only the line, and sometimes a wrong one, so syntaxError
-// asks the other parser first.
+// prefers the position from goccy/go-yaml.
 func syntaxError(src string, err error) error {
 	if len(src) <= maxExplained {
 		var precise goyaml.Error

@@ -11,8 +11,8 @@ const (
 )
 
 // Comments returns the comments in the front matter of a note, from '#' to the end of the line. It omits each '#'
-// inside a value. But it takes every '#' after a blank or at the start of a line for a comment in invalid or very long
-// front matter, and after the first maxCommented candidates.
+// inside a value. But in invalid or very long front matter, and after the first maxCommented candidates, it considers
+// every '#' after a blank or at the start of a line to be the start of a comment.
 func Comments(text string) (list []Range) {
 	src, body, has := Split(text)
 	if !has || !strings.Contains(src, "#") {

@@ -6,8 +6,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Split returns the YAML between the fences of a note's front matter and the offset of the body. Without front matter,
-// has is false and the body begins after a byte order mark.
+// Split returns the YAML between the fences of a note's front matter, and the offset of the body. Without front matter,
+// has is false, and the body begins at the start of the note or after its byte order mark.
 func Split(text string) (yaml string, body int, has bool) {
 	body, has = diffwrap.FrontMatter(text)
 	if !has {

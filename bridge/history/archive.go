@@ -13,8 +13,8 @@ type Archive struct{ tree *namespace.Tree }
 
 func NewArchive(t *namespace.Tree) *Archive { return &Archive{t} }
 
-// History returns the history of the note at p or, in a vault without a note there, of the last note that was there.
-// Errors: fs.ErrNotExist; UnknownError if the store has none of the note's changes.
+// History returns the history of the note at p. If a vault has no note at p now, it returns the history of the last
+// note there. Errors: fs.ErrNotExist; UnknownError if the store has none of the note's changes.
 func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 	name, _ := p.Split()
 	f := a.tree.Root(name)

@@ -78,7 +78,7 @@ func (e *NotEmptyError) Error() string {
 
 func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
 
-var ErrHidden = fmt.Errorf("%w: something that relayfs does not show has that name", fs.ErrExist)
+var ErrHidden = fmt.Errorf("%w: a file or folder that relayfs does not show has that name", fs.ErrExist)
 
 // ReadOnlyError is an ErrReadOnly with the reason.
 type ReadOnlyError struct {

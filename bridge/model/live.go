@@ -30,10 +30,10 @@ type Document interface {
 	// View calls fn with the document, which does not change until fn returns.
 	View(ctx context.Context, fn func(doc *ycrdt.Doc, modTime time.Time) error) error
 
-	// Change calls fn, which may change the document, stores the change durably as rec, and then sends it to the peers.
-	// fn fills in rec except for Seq, Update, Client, Clock and Len. If fn returns an error, it must have changed
-	// nothing, and Change returns that error unchanged. After an error the document is unchanged, unless only the sync
-	// of the Store has failed. Change returns ErrReadOnly if the peers would refuse the change.
+	// Change calls fn, which may change the document. It then stores the change durably as rec and sends it to the
+	// peers. fn fills in rec except for Seq, Update, Client, Clock and Len. If fn returns an error, fn must have
+	// changed nothing, and Change returns that error unchanged. After an error the document is unchanged, unless only
+	// the sync of the Store has failed. Change returns ErrReadOnly if the peers would refuse the change.
 	Change(ctx context.Context, rec *Record, fn func(*ycrdt.Doc) error) error
 }
 

@@ -335,7 +335,7 @@ type Store interface {
 	// a crash of the process at once, but a power cut only after a moment. If a power cut loses the move, relayfs
 	// compares the document with the file at p after the next start.
 	End(p Path) error
-	// Forget deletes the document id with its history and its journal entries, durably. An unknown id is no error.
+	// Forget deletes the document id with its history and its journal entries, durably. An unknown id is not an error.
 	Forget(id DocID) error
 	// Abort durably deletes the records of a document from number seq on, because their changes did not happen. A
 	// document without records no longer exists.

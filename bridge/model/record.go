@@ -60,8 +60,8 @@ type Record struct {
 	// Restored is all text of an earlier state that a user's save restored. Marks are then the suggestions pending in
 	// that state.
 	Restored []IDRange `json:"restored,omitempty"`
-	// BrokenDelimiters are delimiters of marks that mark nothing any more, because a user's save deleted their other
-	// half.
+	// BrokenDelimiters are delimiters that no longer belong to a mark, because a user's save deleted the other
+	// delimiter of the pair.
 	BrokenDelimiters []IDRange `json:"torn,omitempty"`
 	// Plain is text of suggestions whose marks a user's save deleted. It is no longer pending, even if it is inside
 	// another mark.
@@ -95,8 +95,8 @@ func (r *Record) SurvivesCompaction() bool {
 	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners)+len(r.Links) > 0
 }
 
-// IsFirstText reports whether the given character is part of the initial text of a note without a document, and the
-// record adopted that text.
+// IsFirstText reports whether the record took over the text of a note that had no document yet, and the given character
+// is part of that text.
 func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 	return r.Author == "" && r.Proposal == "" && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
 }

@@ -48,8 +48,8 @@ func (v *Version) Text() string {
 	return v.text
 }
 
-// Decoded returns Text for readers of words: a note in another encoding is converted to UTF-8. encoding is the name of
-// that encoding, or "" if no conversion was needed.
+// Decoded returns Text, converted to UTF-8 if the note has another encoding. encoding is the name of that encoding, or
+// "" if no conversion was needed.
 func (v *Version) Decoded() (text, encoding string) {
 	if v.readOnly {
 		if text, encoding, ok := Decode(v.Text()); ok {

@@ -17,8 +17,7 @@ import (
 
 const canvasExt = ".canvas"
 
-// CanvasesFollow replaces oldRel, a path of the source, by newRel in the canvases of
-// the root.
+// CanvasesFollow replaces the source path oldRel with newRel in the canvases of the root.
 func (l *Locked) CanvasesFollow(ctx context.Context, oldRel, newRel string) {
 	canvases := l.Files(func(name string, size int64) bool {
 		return size <= model.MaxNote && strings.EqualFold(path.Ext(name), canvasExt)

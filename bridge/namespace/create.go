@@ -168,8 +168,8 @@ func (n *service) placeFor(ctx context.Context, l *Locked, p model.Path, dir boo
 	return at, err
 }
 
-// folderFor checks that p is a folder or does not exist. It creates a missing folder only if the source has something
-// else at that name, because then the source cannot create the folder itself.
+// folderFor checks that p is a folder or does not exist. It creates a missing folder only if the source has another
+// node with that name, because then the source cannot create the folder itself.
 func (n *service) folderFor(ctx context.Context, l *Locked, p model.Path, o ChangeRequest) error {
 	if x, err := n.tree.Find("create", p); err == nil {
 		if x.Kind != model.KindDir {

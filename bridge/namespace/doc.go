@@ -1,13 +1,13 @@
 // Package namespace creates, renames, exchanges and removes notes, files and folders, and applies the changes that a
 // source reports. [Namespace] has these operations for programs, [Files] reads and writes files that are not notes, and
-// [DecisionEffects] makes the changes of names that follow from a decision. A [Root] carries all of them out in one
-// source.
+// [DecisionEffects] makes the changes of names that follow from a decision. A [Root] carries out all of these
+// operations in one source.
 //
-// The structure policy decides about changes of names by programs. With [Propose] they become proposals, except for
-// changes of the author's own nodes: those that the author's session has made and no one else has changed. With
-// [Direct] all changes are applied immediately, with [Deny] all are refused. Users change names in the source itself,
-// such as the vault's folder. Their changes appear immediately, at the paths of the source. A node that a proposal
-// shows at another path keeps that path.
+// The structure policy determines what happens to a program's changes of names. With [Propose] they become proposals,
+// except for changes of the author's own nodes: nodes that the author's session has made and no one else has changed.
+// With [Direct] all changes are applied immediately, and with [Deny] all are refused. Users change names in the source
+// itself, such as the vault's folder. Their changes appear immediately, at the paths of the source. A node that a
+// proposal shows at another path keeps that path.
 //
 // # Proposals
 //

@@ -75,9 +75,9 @@ func (n *Files) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte,
 	return data, nil
 }
 
-// PutFile replaces the file at p, which is not a note, by a new file with data and the permission bits perm. It works
-// like a rename over the old file: programs that have the old file open keep it. In suggest mode files cannot be
-// written (ErrReadOnly).
+// PutFile replaces the file at p, which is not a note, with a new file that has the content data and the permission
+// bits perm. It works like a rename over the old file: programs that have the old file open keep it. In suggest mode
+// files cannot be written (ErrReadOnly).
 func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeRequest) error {
 	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
@@ -111,8 +111,8 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeReq
 }
 
 // RetractFile permanently removes the file at p, which a program has just created with this content. The file does not
-// go to the source's trash. If the file was changed or replaced since, RetractFile changes nothing and returns
-// ErrConflict.
+// go to the source's trash. If the file has been changed or replaced since then, RetractFile changes nothing and
+// returns ErrConflict.
 func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) error {
 	return n.change("retract", p, func(l *Locked) error {
 		x, err := n.tree.Find("retract", p)
@@ -159,7 +159,7 @@ func (n *Files) IsProposed(p model.Path) bool {
 	return err == nil && x.State().Proposed
 }
 
-// checkContent returns an error for content that the file at p must not have.
+// checkContent returns an error if data is too large, or is not valid for the type of file that p names.
 func checkContent(p model.Path, data []byte) error {
 	if len(data) > model.MaxNote {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
@@ -246,10 +246,10 @@ func (n *Files) MayWriteFile(p model.Path) error {
 }
 
 // WriteFile atomically makes data the content of the file at p, which is not a note. It creates a missing file. In
-// suggest mode the change is a proposal. Errors: ErrConflict if o.Base is not the content that readers see there now,
-// ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote, ErrRefused for a canvas or base that is
-// not valid, ErrReadOnly, ErrNameTaken in direct mode while a proposal has new content for the file, ErrNeedsReview
-// where the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
+// suggest mode the change is a proposal. Errors: ErrConflict if o.Base is set and is not the sum of the content that
+// readers see there now, ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote, ErrRefused for a
+// canvas or base that is not valid, ErrReadOnly, ErrNameTaken in direct mode while a proposal has new content for the
+// file, ErrNeedsReview where the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
 func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) (res ChangeResult, err error) {
 	if p.IsNote() {
 		return ChangeResult{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}

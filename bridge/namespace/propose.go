@@ -72,7 +72,7 @@ func (l *Locked) CompleteRename(n *tree.Node) error {
 	return l.Store.Propose(model.ProposalChange{Removed: []string{p.ID}})
 }
 
-// identify sets the fields of a proposal that identify its node, and the present state of the node.
+// identify sets the fields of a proposal that identify its node and the node's present state.
 func identify(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) (err error) {
 	if n.Kind == model.KindNote {
 		rec.Doc, rec.Stamp, rec.Sum, err = n.Note.State(ctx)
@@ -200,10 +200,10 @@ func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id
 	return rec.ID, nil
 }
 
-// Content proposes data as the content of the file n. It replaces an earlier proposed content; the journal records the
-// earlier content if another session proposed it. If the file in the source already has this content, no proposal
-// remains, and id is empty. base is the sum of the content that the writer has read, or zero for any content. Content
-// returns model.ErrConflict if the file has other content.
+// Content proposes data as the content of the file n. It replaces content that was proposed earlier; the journal
+// records the earlier content if another session proposed it. If the file in the source already has this content, no
+// proposal remains, and id is empty. base is the sum of the content that the writer has read, or zero for any content.
+// Content returns model.ErrConflict if the sum of the content that readers see differs from base.
 func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, author model.Author, origin any) (id string, err error) {
 	st := n.State()
 	rec := l.newRecord(model.ProposedFile, st.Rel, author)

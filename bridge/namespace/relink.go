@@ -22,12 +22,12 @@ import (
 // the next process can continue after a crash.
 //
 // A proposed rename adds suggestions that rewrite the links in plain text. These suggestions, and later changes of
-// them, belong to the rename. Links in front matter, which takes no suggestions, and in the pending text of others
-// wait. If the rename is accepted, relayfs rewrites these links in place. It also rewrites links with the old name that
-// were written since and lead nowhere. If it is rejected, relayfs restores the old name in text that agents wrote with
-// the new name: in their pending text, and in text that a user accepted while the rename was pending. It changes no
-// other text then, because the names in the source stay as they are. The journal has all this with the decision, for
-// undo.
+// them, belong to the rename. Two kinds of links wait: links in front matter, which takes no suggestions, and links in
+// the pending text of others. If the rename is accepted, relayfs rewrites these links in place. It also rewrites links
+// with the old name that have been written since and lead nowhere. If the rename is rejected, relayfs restores the old
+// name in text that agents wrote with the new name: in their pending text, and in text that a user accepted while the
+// rename was pending. It changes no other text then, because the names in the source stay as they are. The journal has
+// all this with the decision, for undo.
 
 // affectedLinks returns the links that a rename of x from old to new affects.
 func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Index, old, new model.Path, x *tree.Node) (owes []model.PendingRelink) {

@@ -13,8 +13,8 @@ import (
 // Rename moves a note, file or folder within its root. It replaces an existing file only if o.Replace is set. It
 // rewrites links that led to the old path, or that would now lead to another file. The rename is a proposal, unless the
 // structure policy is direct, or the node is the author's own and the new name is free. Errors: fs.ErrNotExist,
-// fs.ErrExist, ErrIsDir, ErrNotNote if it would turn another file into a note or the reverse, errors.ErrUnsupported for
-// another root, ErrNeedsReview if the policy denies it, ErrNameTaken.
+// fs.ErrExist, ErrIsDir, ErrNotNote if it would turn a note into a file of another type or the reverse,
+// errors.ErrUnsupported for another root, ErrNeedsReview if the policy denies it, ErrNameTaken.
 func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("rename", oldPath, o); err != nil {
 		return ChangeResult{}, err

@@ -163,9 +163,9 @@ func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found f
 }
 
 // locate sets the source paths of proposals to the paths of their documents, or else of their files. While relayfs was
-// stopped, a user may have moved them, or given their names to others. A moved proposal becomes stale, as by a move while
-// relayfs runs, and so does a proposal whose note the user has changed. locate drops a proposal whose document has no file
-// any more.
+// stopped, a user may have moved these files, or given their names to other files. A proposal whose file was moved
+// becomes stale, as it would while relayfs runs. A proposal whose note the user has changed becomes stale, too. locate
+// drops a proposal whose document no longer has a file.
 func (l *Locked) locate(ctx context.Context, recs []model.ProposalRecord, found fileFinder) (left []model.ProposalRecord, err error) {
 	var change model.ProposalChange
 	stale := make(map[string]bool)

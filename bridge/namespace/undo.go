@@ -209,7 +209,7 @@ func (u *revertOp) recreate(ctx context.Context) error {
 }
 
 // RestoreFile restores the file that was removed from rel, with the given stamp and content, if the source has kept the
-// file. Otherwise it creates an equal file, and uses the function meanwhile as BeforeRename of that NewFile.
+// file. Otherwise it creates an equal file. The argument meanwhile is the BeforeRename of that NewFile.
 func (l *Locked) RestoreFile(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {

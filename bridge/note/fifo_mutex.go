@@ -34,7 +34,7 @@ func (t *fifoMutex) tryLock() bool {
 	return true
 }
 
-// unlock hands the lock to the longest waiter.
+// unlock hands the lock to the goroutine that has waited longest.
 func (t *fifoMutex) unlock() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

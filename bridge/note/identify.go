@@ -92,7 +92,7 @@ func isKnown(h model.History, raw string, file model.Stamp) bool {
 }
 
 // IsTempOf reports whether the note's file, which was moved over the file of another note, was a temporary file with
-// which a program has saved the other note. A note that has a document of its own was no temporary file.
+// which a program has saved the other note. A note that has a document of its own was not a temporary file.
 func (n *Note) IsTempOf(ctx context.Context, other *Note) bool {
 	if len(n.stored().Records) > 0 {
 		return false
@@ -120,9 +120,9 @@ const maxLost = 64
 // note has no marks and its path has no document. Many notes may start from one template.
 const maxAlike = 8
 
-// findMovedDocument looks for the document of the note's file. here is the document that the path has, or "", and like
-// compares the file with it. findMovedDocument moves the document that it finds to the path, and ends any other
-// document there.
+// findMovedDocument looks for the document of the note's file. here is the document that the path has, or "". like is
+// the likeness of the file to that document. findMovedDocument moves the document that it finds to the path, and ends
+// any other document there.
 func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model.DocID, like likeness, raw string) error {
 	n.set.claimMu.Lock()
 	defer n.set.claimMu.Unlock()
@@ -169,7 +169,7 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model
 	return n.claim(rel, model.StoredDoc{}, here)
 }
 
-// claim makes d, if it has an ID, the document of the note at rel, and ends the document that is here now, if any.
+// claim makes d, if it has an ID, the document of the note at rel, and ends the document with the ID here, if any.
 func (n *Locked) claim(rel model.Path, d model.StoredDoc, here model.DocID) error {
 	n.id = d.ID
 	var moves []model.StoredDoc

@@ -56,7 +56,6 @@ type opened struct {
 	creation *creation   // nil if this process did not create the note
 }
 
-// creation describes how a note was created.
 type creation struct {
 	author  model.Author
 	at      time.Time // zero for a note without a file
@@ -294,7 +293,8 @@ func appendEvent(events []model.Event, ev *model.Event) []model.Event {
 }
 
 // State returns the note's document, the stamp of its file and the checksum of its text. It creates a missing document,
-// because a proposal about the note belongs to the document. An empty note, and a note of a server, has none here.
+// because a proposal about the note belongs to the document. It returns no document for an empty note, a read-only note
+// and a note of a server.
 func (n *Note) State(ctx context.Context) (id model.DocID, file model.Stamp, sum model.ContentSum, err error) {
 	l := n.Lock()
 	defer l.Unlock()

@@ -188,8 +188,8 @@ func lastFileText(states []fileState, source model.Source, now string) *model.Ve
 	return states[0].version
 }
 
-// wasRenamed reports whether the new file of a save was renamed to its name. This is assumed if the source is no
-// RenameChecker. known is false if the source has no evidence.
+// wasRenamed reports whether the new file of a save was renamed to its name. If the source is not a
+// RenameChecker, it assumes that the file was renamed. known is false if the source has no evidence.
 func wasRenamed(source model.Source, save model.Save) (placed, known bool) {
 	if p, ok := source.(model.RenameChecker); ok {
 		return p.Renamed(save)
@@ -215,8 +215,9 @@ func (n *Locked) unloadDoc() {
 	n.doc, n.text, n.table, n.cachedLayout, n.shared = nil, nil, nil, cachedLayout{}, facts.Facts{}
 }
 
-// keep appends records to the store. The file has the given stamp and the text after the last record, whose checksum is
-// sum. If the append fails, keep drops the document. The next change builds it again from the store and the file.
+// keep appends records to the store. The file has the given stamp and the text after the last record. sum is the
+// checksum of that text. If the append fails, keep drops the document. The next change builds the document again from
+// the store and the file.
 func (n *Locked) keep(loc Location, sum model.ContentSum, file model.Stamp, records []model.Record) error {
 	if len(records) == 0 {
 		return nil
@@ -263,7 +264,7 @@ func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*mo
 }
 
 // separate attributes the recorded marks in v, and moves users' text out of agents' marks. It does nothing if the
-// document is not in memory or has another text than v.
+// document is not in memory, or if its text differs from the text of v.
 func (n *Locked) separate(v *model.Version) {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return

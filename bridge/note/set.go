@@ -165,8 +165,8 @@ func (c *cache) forget(n *Note) {
 	}
 }
 
-// evict drops a note's text and document from memory, unless the note is locked. The file and the store have both. If a
-// writer holds a version as its base, that version keeps the identities of its characters.
+// evict drops a note's text and document from memory, unless the note is locked. The text is still in the file, and the
+// document in the store. If a writer holds a version as its base, that version keeps the identities of its characters.
 func (n *Note) evict() bool {
 	if !n.writeLock.tryLock() {
 		return false

@@ -178,7 +178,7 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 		}
 	}
 	for _, state := range deleted[:min(mostGone, len(deleted))] {
-		o.notice("%[1]s has no authors, log and proposals, and the vault %[2]s that had some is gone: if it is the same vault, stop the relayfs that serves it and run: "+
+		o.notice("%[1]s has no authors, log or proposals, and the vault %[2]s, which had them, is gone: if it is the same vault, stop the relayfs that serves it and run: "+
 			"relayfs adopt %[3]s %[1]s", quoted(c.Vault), quoted(all[state].Vault), quoted(state))
 	}
 	return nil

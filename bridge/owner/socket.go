@@ -81,8 +81,8 @@ func sweepSockets(dir string) {
 	}
 }
 
-// socketDir makes the folder of the sockets if necessary. Its path is usually short, because the path of a socket is
-// limited to 107 bytes.
+// socketDir returns the folder of the sockets, and creates it if necessary. Its path is usually short, because the path
+// of a socket is limited to 107 bytes.
 func socketDir() (string, error) {
 	dir := filepath.Join(os.TempDir(), "relayfs-"+strconv.Itoa(os.Getuid()))
 	if run := os.Getenv("XDG_RUNTIME_DIR"); run != "" && len(run) < 60 {

@@ -162,7 +162,7 @@ func (s *Source) firstContact(ctx context.Context) error {
 	case err == nil:
 		err = fmt.Errorf("%w: no answer within %v", transport.ErrUnreachable, firstContact)
 	}
-	return fmt.Errorf("%s: %w; nothing of the folder is stored here yet", s.o.Address, err)
+	return fmt.Errorf("%s: %w; none of the folder's notes are stored here yet", s.o.Address, err)
 }
 
 // Run reports changes by peers until ctx ends.

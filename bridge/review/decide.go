@@ -177,8 +177,8 @@ func (o *Outcome) sort() {
 	})
 }
 
-// decideNote decides on the suggestions of one note with the given ids. If the verdict is Changed, it replaces the
-// proposed text of the only suggestion by text.
+// decideNote decides on the suggestions of one note with the given ids. If the verdict is Changed, there is only one
+// suggestion, and decideNote replaces its proposed text with text.
 func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, text string, d model.Decision, author model.Author) ([]model.Suggestion, error) {
 	n, err := r.tree.FindNote("write", p)
 	if err != nil {
@@ -223,7 +223,7 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 	return chosen, err
 }
 
-// Amend accepts the suggestion with the given id, but replaces its proposed text by the user's own text. The accepted
+// Amend accepts the suggestion with the given id, but replaces its proposed text with the user's text. The accepted
 // text is attributed to the given author, and the journal has the verdict Changed. Undo restores the suggestion. If
 // text equals the proposed text, Amend only accepts. Errors: ErrReadOnly; in the Outcome's Failed, ErrRefused for text
 // that would be parsed as CriticMarkup. A suggestion that is no longer pending is Missing.

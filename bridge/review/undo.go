@@ -207,7 +207,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	r.followAgain(ctx, j, entries)
 }
 
-// followAgain updates the links that an undo restored to the renames that users have decided on since.
+// followAgain makes the links that an undo has restored follow the renames on which users have decided since.
 func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoableEntry) {
 	if len(undone) == 0 {
 		return

@@ -95,7 +95,7 @@ func around(tokens []token, off int) *token {
 }
 
 // slide moves pure insertions and deletions along equal characters to the places where they cut least: outside of
-// tokens if possible, and whole lines to a line start.
+// tokens if possible, and to the start of a line if they consist of whole lines.
 func slide(before, after string, edits []diffwrap.Edit, old []token) {
 	end, shift := 0, 0 // end of the preceding edits in before, and shift of the text after them
 	for i := range edits {
@@ -166,9 +166,9 @@ const (
 	cutsToken = 8 // inside a comment, or between a delimiter and its mark
 )
 
-// cutAt returns the cost of replacing the bytes [off, to) of before by text. t is the token that contains these bytes,
-// or nil. If the lines of a mark begin with their line breaks, text should begin with a line break, too, because it is
-// shown outside of the mark.
+// cutAt returns the cost of replacing the bytes [off, to) of before with text. t is the token that contains these
+// bytes, or nil. If the lines of a mark begin with their line breaks, text should begin with a line break, too, because
+// it is shown outside of the mark.
 func cutAt(t *token, before string, off, to int, text string) int {
 	cost := 0
 	if formsOneWord(before[:off], before[to:]) {
@@ -226,8 +226,8 @@ type remainingDelimiters struct {
 	opens, closes bool
 }
 
-// brokenDelimiter is a delimiter in the new text that marks nothing because its other half was deleted. old is its span
-// in the old text.
+// brokenDelimiter is a delimiter in the new text that marks nothing because the other delimiter of its pair was
+// deleted. old is its span in the old text.
 type brokenDelimiter struct {
 	at, old   diffwrap.Span
 	wasBroken bool // the delimiter was broken before, too
@@ -473,8 +473,8 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
 }
 
-// breakTokens finds delimiters that mark nothing, because their other half was deleted and users left them in place or
-// moved them with their lines. It reports whether it found new ones.
+// breakTokens finds delimiters that mark nothing, because users deleted the other delimiter of the pair and left this
+// one in place or moved it with its lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	n := len(a.broken)
 	for i, k := range r.same {

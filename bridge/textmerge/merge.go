@@ -131,8 +131,8 @@ func sharedIn(shared []Match, off, size int) (pieces, kept int) {
 	return pieces, kept
 }
 
-// wholeComments removes comments from the shared spans of two texts. It removes a comment if the other side has changed
-// the comment and one of the edits deletes its delimiter. Such a comment stays whole.
+// wholeComments removes from the shared spans each comment that the other side has changed, if an edit deletes one of
+// the comment's delimiters. So a merge does not delete only a part of such a comment.
 func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 	back := SwapSides(shared)
 	var changed []diffwrap.Span

@@ -29,8 +29,8 @@ func Unchanged(size int, edits []diffwrap.Edit) []Match {
 }
 
 // sharedRuns returns the spans, in UTF-16 units, of the characters that both lists of runs have in the same order. A
-// CRDT keeps the order of characters, but text may have been restored at another place: then most of the text is
-// shared.
+// CRDT keeps the order of characters, except for text that was restored at another place. If the orders differ,
+// sharedRuns selects spans that share as much text as possible.
 func sharedRuns(base, current []ycrdt.Run) []Match {
 	index := newRunIndex(current)
 	var spans []Match

@@ -15,8 +15,8 @@ import (
 
 // Folders without an inotify watch are polled.
 const (
-	// pollEvery is the minimum interval. The interval grows with the time that a poll takes, so that polling uses at
-	// most a twentieth of one core.
+	// pollEvery is the minimum interval between polls. The interval grows with the time that a poll takes, so that
+	// polling uses at most a twentieth of one core.
 	pollEvery = 2 * time.Second
 	pollShare = 20
 )

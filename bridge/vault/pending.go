@@ -32,7 +32,7 @@ func (c *change) there() bool { return c.seen.Err == nil }
 
 func (w *watch) mark(rel string) { w.markAt(rel, time.Now()) }
 
-// markAt is mark for paths that should be checked together.
+// markAt is mark with a given time. Paths that are marked with the same time are checked together.
 func (w *watch) markAt(rel string, now time.Time) {
 	if rel == "" || w.offline || vaultdir.Reserved(rel) {
 		return

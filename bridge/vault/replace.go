@@ -10,8 +10,8 @@ import (
 
 // Replace replaces the content of rel if the file still has the stamp r.IfMatch. Otherwise it changes nothing and
 // returns model.ErrConflict. It keeps the mode and, where permitted, the owner. The change is durable a moment later
-// (Sync). After an error the file is unchanged, unless the error names another file, which then has a save made at the
-// same moment.
+// (Sync). After an error the file is usually unchanged. If the error names another file, that file has a save that
+// another program made at the same moment.
 func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if err := v.writable("write", rel); err != nil {
 		return model.Stamp{}, err

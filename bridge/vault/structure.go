@@ -359,8 +359,8 @@ func holds(dir disk.Dir, name string, data []byte) bool {
 
 var _ model.Restorer = (*Vault)(nil)
 
-// removeFolder removes an empty folder. It waits for the pre-image of a save, which is in the folder for a moment after
-// the save has returned.
+// removeFolder removes an empty folder. For a moment after a save has returned, its pre-image may still be in the
+// folder; removeFolder waits until it is gone.
 func (v *Vault) removeFolder(p *vaultdir.Entry) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := p.Dir.Rmdir(p.Name)

@@ -29,7 +29,7 @@ type Options struct {
 	// files are made in it before they are exchanged with notes. Without it they are made next to the notes, under
 	// hidden names.
 	Swap string
-	// SyncBefore syncs each new file before the file gets the name of the note, as on a disk that does not make renames
+	// SyncBefore syncs each new file before the file gets the name of the note, even on a disk that makes renames
 	// durable in order.
 	SyncBefore bool
 	Disk       disk.Disk    // disk of the vault and of Swap; nil is disk.OS{}

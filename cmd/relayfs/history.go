@@ -119,7 +119,7 @@ func parseWhen(s string, now time.Time) (history.Point, error) {
 			return history.Point{Time: time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location())}, nil
 		}
 	}
-	return history.Point{}, cli.Usagef("%q is not a time or an entry number; use a number of 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
+	return history.Point{}, cli.Usagef("%q is not a time or an entry number; use an entry number from 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
 }
 
 // parseAge parses a duration. It accepts Go's units, and also days and weeks, such as 90d and 2w.

@@ -34,7 +34,7 @@ func (f *mcpFlags) register(e *env, cmd *cobra.Command) {
 	fl.StringSliceVar(&f.approve, "approve", nil, "approval by MCP users: ask, auto, deny, update=ask")
 	set.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama, for search by meaning, for example http://127.0.0.1:11434; key in $"+embeddingsKey)
 	set.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of embeddings")
-	set.StringSliceVar(&f.agentNotes, "agent-notes", mcpserver.DefaultAgentNotes, "names of notes at the top of a vault: MCP clients get the approved text of the first of these notes that exists as instructions; \"\" for none")
+	set.StringSliceVar(&f.agentNotes, "agent-notes", mcpserver.DefaultAgentNotes, "names of notes at the top of a vault: MCP clients get, as instructions, the approved text of the first of these notes that exists; \"\" for none")
 	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over HTTP at `HOST:PORT`")
 	set.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http, created if it is missing (default http-token in the state folder)")
 	registerValues(cmd, map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}})

@@ -45,7 +45,7 @@ type hookInput struct {
 }
 
 // reportedDecisions records which decisions relayfs has reported to a session of Claude Code: all decisions up to
-// Until. Sessions are the sessions on the mount of the processes of Claude Code; each process has its own session.
+// Until. Sessions are the mount's sessions for the processes of Claude Code; each process has its own.
 type reportedDecisions struct {
 	Sessions []string `json:"sessions"`
 	Until    uint64   `json:"until"` // LogEntry.Order of the last decision

@@ -437,7 +437,7 @@ func unquoteLine(s string) string {
 func dedent(text string, columns int) string { return mapLines(text, dedentLine(columns)) }
 
 // dedentLine returns a function for the lines of an item. The function removes the given number of bytes, which are the
-// list marker, from the first line, and at most as many bytes of indentation from each other line.
+// list marker, from the first line, and at most as many bytes of indentation from all other lines.
 func dedentLine(columns int) func(string) string {
 	first := true
 	return func(s string) string {

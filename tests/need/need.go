@@ -3,7 +3,8 @@
 // machine ([Scaled]).
 //
 // RELAYFS_TESTS=all, which make test sets, runs all tests. With CI=true as well, a test whose requirement is missing
-// fails instead of skipping. Without RELAYFS_TESTS=all, tests that take long or need more than Go are skipped.
+// fails instead of skipping. Without RELAYFS_TESTS=all, tests that take a long time or need more than Go are
+// skipped.
 package need
 
 import (

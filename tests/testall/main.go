@@ -8,8 +8,8 @@
 //
 // Packages run concurrently, in four go test commands:
 //   - packages that start goroutines, with the race detector
-//   - the other packages, without the race detector, which takes several times as long; also those packages of the
-//     first command whose tests do less with the race detector
+//   - the other packages, without the race detector, because it makes tests several times as slow; also those packages
+//     of the first command whose tests do less with the race detector
 //   - fusefs and bridge/remote, which mostly wait, with the race detector
 //   - the packages below tests, which drive the built program
 //

@@ -19,8 +19,8 @@ func (d *Disk) Person() Person { return Person{d} }
 func (p Person) Open(at string) (disk.Dir, error) { return p.d.openRoot(person, at) }
 
 // Save writes text to a file in place, like a program that opens it with O_TRUNC. It syncs the file and, if the file is
-// new, its folder. If the file is leased, Save returns at once, and the text is written at the end of the lease: to the
-// inode that has the name now, even if it has lost the name by then.
+// new, its folder. If the file is leased, Save returns at once, and the text is written when the lease ends. It is
+// written to the inode that had the name when Save was called, even if that inode has lost the name since.
 func (p Person) Save(at, text string) error {
 	d, err := p.Open(path.Dir(at))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// RetargetCanvas replaces the path old by new, also where old is the beginning of a longer path. It does so in the
-// members "file" and "background" of the nodes of a canvas (JSON Canvas 1.0), and changes no other byte. It returns
+// RetargetCanvas replaces the path old with new, and does the same at the beginning of each path below old. It changes
+// only the members "file" and "background" of the nodes of a canvas (JSON Canvas 1.0), and no other byte. It returns
 // false if no node has such a path, or if data is not a canvas.
 func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	if !json.Valid(data) {
@@ -42,8 +42,8 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// members calls fn with each member of an object or a list, and the member's offset. data must be valid JSON; at is the
-// offset of data, to which members adds the offsets in data.
+// members calls fn with each member of an object or a list, and the member's offset in the file. data must be valid
+// JSON, and at is the offset of data in the file.
 func members(data []byte, at int, fn func(name string, value []byte, at int)) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, _ := dec.Token()

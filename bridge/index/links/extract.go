@@ -25,7 +25,7 @@ func ExtractMarked(text string, known diffwrap.Known) []Link {
 	}
 	s := scanner{text: text}
 	s.blocks(s.frontMatter())
-	// The scan finds a link around an image after the image.
+	// The scan finds an image before the link that encloses it.
 	slices.SortStableFunc(s.links, func(a, b Link) int { return cmp.Compare(a.Off, b.Off) })
 	flagPending(text, known, s.links)
 	return s.links

@@ -44,7 +44,8 @@ func (s *scanner) yaml(from, to int) {
 	}
 }
 
-// quoted scans the YAML string that opens at i and returns the offset of its closing quote, or to.
+// quoted scans the YAML string that opens at i and returns the offset of its closing quote. If there is none, it
+// returns to.
 func (s *scanner) quoted(i, to int) int {
 	end, ok := frontmatter.Quoted(s.text[:to], i)
 	if !ok {

@@ -104,7 +104,7 @@ type bracket struct {
 }
 
 // open handles the '[' at i. If a wikilink begins there, open adds the link and returns the offset after it. Otherwise
-// the bracket waits for its ']'.
+// it adds the bracket to in.brackets, for close.
 func (in *inline) open(i int) int {
 	if end := in.Wikilink(i); end >= 0 {
 		in.wikilink(i, end)
@@ -150,7 +150,7 @@ func parseWikilink(text string, off, end int) (Link, bool) {
 	return l, l.Target != "" || len(l.Subpath) > 1
 }
 
-// cleanSpace trims s and replaces no-break spaces by plain ones, as Obsidian does.
+// cleanSpace trims s and replaces no-break spaces with plain spaces, as Obsidian does.
 func cleanSpace(s string) string {
 	return strings.ReplaceAll(strings.TrimSpace(s), "\u00a0", " ")
 }

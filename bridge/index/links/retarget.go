@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Retarget returns a new linkpath for the link l that resolves to the file at want. l is a link in the note whose path
-// is from. written is the present spelling of its linkpath. Retarget keeps the link's style: a bare name stays bare if
-// that is enough, a path becomes the path from the vault's root, and a relative path stays relative. It keeps ".md" and
-// percent escapes. It returns false if no linkpath of that style resolves to want.
+// Retarget returns a new linkpath for the link l in the note at from. The new linkpath resolves to the file at want.
+// written is the linkpath as the note spells it now. Retarget keeps the link's style: a bare name stays bare if that is
+// enough, a path becomes the path from the vault's root, and a relative path stays relative. It keeps ".md" and percent
+// escapes. It returns false if no linkpath of that style resolves to want.
 func (x *Index) Retarget(from string, l Link, written, want string) (string, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

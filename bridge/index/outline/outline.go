@@ -38,8 +38,8 @@ type Outline struct {
 	Chars      int // number of Unicode characters, including line breaks
 }
 
-// Heading is one heading. Text in a multi-line comment is no heading. Line is the line of the note, counted from 1; it
-// is 0 for a heading without text.
+// Heading is one heading. Text in a multi-line comment is not a heading. Line is the line of the note, counted from 1;
+// it is 0 for a heading without text.
 type Heading struct {
 	Level int
 	Text  string

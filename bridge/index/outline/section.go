@@ -195,7 +195,7 @@ func blockOf(note, id string) (from, to, own int, ok bool) {
 }
 
 // hasTable reports whether the lines of a paragraph contain the beginning of a table, which lasts until the paragraph's
-// end. Tables are no part of CommonMark, so the parser reads them as paragraphs.
+// end. Tables are not part of CommonMark, so the parser reads them as paragraphs.
 func hasTable(lines *text.Segments, src []byte) bool {
 	for i := 1; i < lines.Len(); i++ {
 		header, delimiters := lines.At(i-1), lines.At(i)

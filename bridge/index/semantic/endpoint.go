@@ -150,7 +150,7 @@ func (e *Endpoint) request(ctx context.Context, texts []string) ([][]float32, er
 	return decodeVectors(answer, len(texts))
 }
 
-// inWords returns the reason for a missing response in words for users and agents. It omits the address and the system
+// inWords returns an error that explains a missing response to users and agents. It omits the address and the system
 // calls that Go puts before the reason.
 func inWords(err error) error {
 	if sent, ok := errors.AsType[*url.Error](err); ok {

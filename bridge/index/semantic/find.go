@@ -257,8 +257,8 @@ func (x *Index) similarity(c *candidate, v []float32) func(text string) float32 
 }
 
 // bestPart returns the part of a text that best answers a query. It consists of some lines, or of a piece of a long
-// line. If no word of the query occurs in the text, it is the part that is nearest in meaning, or the beginning of a
-// passage.
+// line. If no word of the query occurs in the text, it is the part that is nearest in meaning, from the given passage
+// on. If likeness is nil, it is then the beginning of that passage.
 func bestPart(text string, words *lexical.Query, passage int, likeness func(string) float32) (start, end int) {
 	pieces := piecesOf(text)
 	_, body, _ := frontmatter.Split(text)

@@ -79,8 +79,8 @@ func (x *Index) embedChanged(ctx context.Context, notes []*index.NoteInfo) error
 	return batch.run(ctx, x)
 }
 
-// changedOf returns the notes whose present state is not indexed. It also removes notes that no longer exist from the
-// index.
+// changedOf returns the notes whose present state is not indexed. It also removes from the index the notes that no
+// longer exist.
 func (x *Index) changedOf(notes []*index.NoteInfo) []*index.NoteInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -69,8 +69,8 @@ func (vs *vectors) only(used []int32) (kept *vectors, places map[int32]int32) {
 	return kept, places
 }
 
-// scorer returns a function for the similarity of rows to v. The similarity is at most 1. It is 0 for all rows if v has
-// another length than the vectors.
+// scorer returns a function for the similarity of rows to v. The similarity is at most 1. It is 0 for all rows if the
+// length of v differs from the length of the vectors.
 func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	if len(v) != vs.dims {
 		return func(int32) float64 { return 0 }

@@ -19,8 +19,8 @@ type Facts struct {
 	size       int                     // total bytes of the values
 	runs       int
 	all        []*entry // entries in the order of their numbers
-	// ownKeys has the first units of the records in this machine's store. The records have more data than their
-	// entries.
+	// ownKeys has the first units of the records in this machine's store. Read does not return their entries, because
+	// the records have more data.
 	ownKeys map[[2]uint64]bool
 	// decided has the sequence numbers of decisions, by batch and suggestion.
 	decided map[[2]string]uint64

@@ -7,7 +7,7 @@
 //
 // # Tokens
 //
-// The token of an Address, and a token minted with a key, is sent only to the host of the Address. A token that the
+// The token of an Address, and a token minted with a key, are sent only to the host of the Address. A token that the
 // server issues is sent to the host that the server names; if the Address has TLS, a host other than the host of the
 // Address is an error. A token of a control plane (Tokens) is sent to the server that the control plane names. If the
 // Address has TLS, every request uses TLS. Errors never quote a token. Server.Warnings returns the disadvantages that

@@ -59,7 +59,7 @@ var hints = []struct {
 	{ErrUntried, "add \"server\" to allowed_token_types of the key in the server's configuration, or set RELAYFS_SERVER_KEY"},
 	{ErrFileToken, giveKey},
 	{ErrNoChannel, giveKey},
-	{ErrUnreachable, "check the address and that the server runs"},
+	{ErrUnreachable, "check the address, and that the server is running"},
 	{ErrDenied, newToken},
 	{ErrExpired, newToken},
 	{ErrNoFolder, "check the folder's id in #NAME=ID; with --new-folder relayfs creates the folder there"},

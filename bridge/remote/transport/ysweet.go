@@ -242,7 +242,7 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 
 // serversToken returns a token that the server issues for the server token, or the server token itself, which has full
 // permission. relay-server issues no token if the key's allowed_token_types lacks "server", or if the key is for CBOR
-// tokens. Its websockets have neither condition.
+// tokens. Its websockets accept the server token in both cases.
 func (t *ysweet) serversToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
 	if !t.direct.Load() {
 		tok, err = t.requestedToken(ctx, name, p)

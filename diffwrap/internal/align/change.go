@@ -72,7 +72,7 @@ func lineHunks(r *buffers, hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	return hunks
 }
 
-// wholeLineHunk appends the replacement of a line with the break before it.
+// wholeLineHunk appends a hunk that replaces a line and the break before it.
 func wholeLineHunk(hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	b := breaks(o, n, i, j)
 	h := Hunk{span.New(b.Old.Start, o.lines[i].End), span.New(b.New.Start, n.lines[j].End)}

@@ -40,7 +40,7 @@ func (m *Matcher) Match(a, b []int) []int {
 }
 
 // Part matches a with b, which starts at index base of the whole second sequence. match has one entry for each token of
-// a. Part does not slide.
+// a. Part does not call Slide.
 func (m *Matcher) Part(a, b []int, base int, match []int) {
 	if size := max(sizeOf(a), sizeOf(b)); size > len(m.countA) {
 		size = max(size, 2*len(m.countA))

@@ -30,7 +30,7 @@ func withoutFinalBreak(old, new Side) (oldEnd, newEnd int) {
 	return o, n
 }
 
-// commonHead returns the length of the common start of both texts, which ends at a line end.
+// commonHead returns the length of the longest common start of both texts that ends at a line end.
 func commonHead(old, new Side, oldEnd, newEnd int) int {
 	o, n := old.Text[:oldEnd], new.Text[:newEnd]
 	head := Prefix(o, n)
@@ -56,7 +56,7 @@ func atLineEnd(text string, i int) bool {
 	return i == len(text) || span.BreakLen(text[i:]) > 0
 }
 
-// commonTail returns the length of the common end of two ranges, which starts with a line break.
+// commonTail returns the length of the longest common end of two ranges that starts with a line break.
 func commonTail(old, new Side, h Hunk) int {
 	o, n := h.Old.Of(old.Text), h.New.Of(new.Text)
 	tail := Suffix(o, n)

@@ -87,7 +87,7 @@ func (z *Zones) readParagraph(limit int) {
 	}
 }
 
-// pairBackticks finds for each run of backticks in the paragraph the next run with the same length.
+// pairBackticks finds the next run of the same length for each run of backticks in the paragraph.
 func (z *Zones) pairBackticks() {
 	z.closers = make(map[int]int)
 	last := make(map[int]int) // start of the last run, by run length

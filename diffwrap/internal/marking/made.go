@@ -52,8 +52,8 @@ type MarkChange struct {
 
 type Move struct{ From, To span.Span }
 
-// Made returns the suggestions and comments that a drawing of changes made, and the text that moved. raw is the new
-// raw text.
+// Made returns the suggestions and comments that result from d, the drawing of changes, and the text that moved. raw is
+// the new raw text.
 func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkChange, moved []Move) {
 	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes, false), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
@@ -204,7 +204,7 @@ func (t *tracer) followElsewhere() {
 	}
 }
 
-// stillDeleted returns for each of the writer's deletions the text that is still deleted.
+// stillDeleted returns the text that is still deleted in each of the writer's deletions.
 func (t *tracer) stillDeleted() map[*critic.Cell]string {
 	left := make(map[*critic.Cell]string)
 	for _, list := range t.deleted {
@@ -337,7 +337,7 @@ func (t *tracer) followKept(k int, w *wrapped) {
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }
 
-// made lists the sets that have changed, and finds the comments.
+// made lists the suggestions that have changed, and adds new comments to t.comments.
 func (t *tracer) made(raw string) []MarkChange {
 	all := make(map[int]*MarkChange)
 	changed := t.changedSets()

@@ -240,7 +240,7 @@ func (p *Patch) pieceBefore(at int) int {
 
 // foreignBefore considers the pieces without visible text that follow piece k at one offset of the view. It returns the
 // index of the last foreign text among these pieces, or k if there is none. An addition there goes before such a text,
-// a deletion goes after it.
+// and a deletion after it.
 func (p *Patch) foreignBefore(k, at int) int {
 	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
 		if p.pieces[j].role == roleForeignText {

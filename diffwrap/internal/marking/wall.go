@@ -11,9 +11,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// keepForeign removes other authors' proposed text from the hunks. If a hunk covers such a text and the new text still
-// has it, keepForeign splits the hunk around that text. Otherwise it returns that text. If the text belongs to the
-// writer's own suggestion from an earlier session, keepForeign removes the suggestion from p.Fixed instead.
+// keepForeign splits the hunks around proposed text that they must not change: text of other authors, and of the
+// writer's own suggestions from earlier sessions (p.Fixed). If the new text lacks such a text, keepForeign returns the
+// text or, if it belongs to a suggestion in p.Fixed, removes the suggestion from p.Fixed.
 func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	out := make([]align.Hunk, 0, len(hunks))
 	end := p.OldBody // end of the previous foreign text

@@ -76,7 +76,7 @@ func breaksLine(s string, at edge) bool {
 	return false
 }
 
-// spoiledLines counts the lines that the marks of a hunk change in kind.
+// spoiledLines counts the lines whose kind changes because of the marks of a hunk.
 func (p *layout) spoiledLines(h align.Hunk) (n int) {
 	count := func(s string, at edge) {
 		if breaksLine(s, at) {

@@ -417,8 +417,8 @@ func (p *layout) staying(from, to int) (n int) {
 	return n
 }
 
-// replaced yields scripts with one hunk for the whole stretch, with and without the line breaks with which both texts
-// of the stretch start and end.
+// replaced yields scripts with one hunk for the whole stretch. The hunks differ in the number of line breaks that they
+// leave out at the common start and end of both texts of the stretch.
 func (p *layout) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
 	return func(yield func([]align.Hunk) bool) {
 		first, last, ok := p.within(hunks, s)

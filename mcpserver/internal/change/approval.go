@@ -55,7 +55,7 @@ func ParseApprovals(words []string) (Approvals, error) {
 			}
 		}
 		if !ok {
-			return nil, fmt.Errorf("approval %q is not for one of create, update, delete", word)
+			return nil, fmt.Errorf("approval %q must be for create, update or delete", word)
 		}
 	}
 	return a, nil

@@ -91,7 +91,7 @@ func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Re
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
 
-// maxTries is the maximum number of attempts to change a file while other calls change it first.
+// maxTries is the maximum number of attempts to change a file that other calls keep changing in the meantime.
 const maxTries = 8
 
 // Edit applies the edits that fn returns for the current text of the document and the ranges that the session has

@@ -161,7 +161,7 @@ func (r Resolver) NewNote(name string) (model.Path, error) {
 func (r Resolver) NewDocument(name string) (model.Path, error) {
 	p, err := r.NewPath(name, true)
 	if err == nil && filetype.TypeOf(string(p)) == "" {
-		err = result.InvalidArgument("%q was not created: the names of new documents end in .md, .canvas or .base.", string(p))
+		err = result.InvalidArgument("%q was not created: the name of a new document must end in .md, .canvas or .base.", string(p))
 	}
 	return p, err
 }

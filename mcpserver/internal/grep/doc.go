@@ -9,7 +9,7 @@
 // # Syntax
 //
 // Patterns use RE2 syntax (package regexp/syntax); '^' and '$' match at the start and end of each line. Unlike in
-// ripgrep's own engine, set operations ("&&", "--", "~~") in classes and nested classes are errors, and there is no \Z.
+// ripgrep's own engine, nested classes and set operations ("&&", "--", "~~") in classes are errors, and there is no \Z.
 // \d, \s, \w and \b follow Unicode. Package regexp supports only ASCII \b, so the automaton decides which lines match.
 // If regexp finds no match in a matching line, the package uses the matches of the expression without \b. Line breaks
 // are LF or CRLF, unless the pattern contains a carriage return. The time for finding one match is linear in the length

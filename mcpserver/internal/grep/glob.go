@@ -11,11 +11,11 @@ import (
 )
 
 // Globs match as in ripgrep's --glob. A pattern without a slash matches a name at any depth. A pattern with a slash
-// matches the path from the root of the search. * and ? do not match a slash, ** does. [...] and {a,b} are sets.
+// matches the path from the root of the search. * and ? do not match a slash; ** does. [...] and {a,b} are sets.
 
 // Globs is a set of paths, defined by a list of patterns. The last pattern that matches a path decides; a pattern with
-// '!' excludes. A path that no pattern matches is in the set if all patterns exclude. The zero value contains every
-// path.
+// '!' excludes the path. A path that no pattern matches is in the set if all patterns have a '!'. The zero value
+// contains every path.
 type Globs struct {
 	patterns []pattern
 	includes bool // whether any pattern includes paths

@@ -56,8 +56,8 @@ func Truncate(s string, limit int) (short string, cut bool) {
 	return s, false
 }
 
-// JoinBounded joins the first lines whose cost is at most limit. It joins at least one line, and cuts that line if
-// necessary.
+// JoinBounded joins the first lines whose total cost is at most limit. It joins at least one line, and cuts that line
+// if necessary.
 func JoinBounded(lines []string, limit int) (joined string, n int) {
 	cost := 0
 	for ; n < len(lines); n++ {

@@ -82,7 +82,7 @@ func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m i
 	})
 }
 
-// FitList does the same as FitPage. rest has the remaining items of a list, of which a page has at most limit. show
+// FitList does the same as FitPage. rest has the remaining items of a list; a page has at most limit items. show
 // converts an item.
 func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
 	shown := make([]S, min(len(rest), limit, Max/20))

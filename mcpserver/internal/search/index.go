@@ -129,7 +129,7 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 }
 
 // setSignature stores the signature of text unless n has changed since text was read. before is the signature that n
-// had just before text was read; if it is known, setSignature does nothing.
+// had immediately before text was read; if it is known, setSignature does nothing.
 func (x *Index) setSignature(n *Note, before *grep.Signature, text string) {
 	if before.Known() {
 		return
@@ -156,7 +156,7 @@ const batch = 256
 // Scan calls look concurrently for each document at and below the path under that wanted accepts and that may match p.
 // look gets a copy of p that stops at the search timeout. Scan calls take with the results in order, on the goroutine of
 // the caller, until take returns false. For a deleted or offline note, take gets the zero value. Other errors of notes
-// end the scan. skipped lists the other files that have no text, are too large or must not be read.
+// end the scan. skipped lists the files, other than notes, that have no text, are too large or must not be read.
 func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Path, wanted func(model.Path) bool,
 	look func(*grep.Pattern, document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	ctx, p, cancel := bounded(ctx, p)

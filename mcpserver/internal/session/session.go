@@ -1,10 +1,10 @@
 // Package session has the state of one client. A [Session] has the client's name, and the place up to which the tool
 // "changes" has reported changes and decisions to the client ([ChangeCursor]). For each document that the client has
 // read, it has a [ReadState]: the text at the last read, the ranges of the text that the client was shown, the client's
-// own marks in that text, and the decisions that were not reported to the client yet. It keeps the 4096 documents that
-// the client began to read last; the client must read other documents again before it changes them. It gets the
-// decisions from the workspace, and changes no documents. A Session has one lock; no other lock is taken while it is
-// held.
+// own marks in that text, and the decisions that were not reported to the client yet. It keeps at most 4096 documents.
+// Beyond that, it drops the document that the client began to read first, and the client must read that document again
+// before it changes it. A Session gets the decisions from the workspace, and changes no documents. It has one lock; no
+// other lock is taken while that lock is held.
 package session
 
 import (
@@ -138,7 +138,7 @@ type Passage struct {
 
 func (p Passage) self() Passage { return p }
 
-// RecordFound records the passages in found that have a Version as read. Passages of one note must be next to each
+// RecordFound records as read those passages in found that have a Version. Passages of one note must be next to each
 // other in found.
 func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 	var list []Passage

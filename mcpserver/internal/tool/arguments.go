@@ -171,7 +171,7 @@ func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, cal
 	return nil
 }
 
-// listOf decodes a list. It also accepts a list in a JSON string, because some models send that.
+// listOf decodes a list. It also accepts a list in a JSON string, because some models send such strings.
 func (p Param) listOf(value json.RawMessage) ([]json.RawMessage, error) {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -303,7 +303,6 @@ func (p Param) setString(f reflect.Value, v any) error {
 	return nil
 }
 
-// checkPath returns an error if s cannot be a path.
 func (p Param) checkPath(s string) error {
 	clean, err := model.CleanPath(s)
 	switch {

@@ -97,7 +97,7 @@ func FromError(err error, words Phrases) result.Result {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return result.ErrorResult("The call was cancelled.")
 	case errors.Is(err, semantic.ErrEndpoint):
-		return result.ErrorResult("The search by meaning fails: %v. Search by words instead, and tell the user.", err)
+		return result.ErrorResult("The search by meaning failed: %v. Search by words instead, and tell the user.", err)
 	case errors.As(err, &at) && (errors.Is(err, model.ErrRefused) || errors.Is(err, model.ErrContent)):
 		return result.ErrorResult("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):

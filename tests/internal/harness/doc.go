@@ -13,8 +13,9 @@
 // with it, and use the mount, MCP and the command line as users' programs do. Most of them use only one package of the
 // product: diffwrap, to read a vault's files.
 //
-// make test sets RELAYFS_TESTS=all. With this setting, the tests that take long or need programs other than Go run,
-// too. RELAYFS_SOAK is a duration for random tests, as in make soak; if it is set, repeated tests also run longer.
+// make test sets RELAYFS_TESTS=all. With this setting, the tests that take a long time, or need programs other
+// than Go, run, too. RELAYFS_SOAK is a duration for random tests, as in make soak; if it is set, repeated tests also
+// run longer.
 //
 // If a program or /dev/fuse is missing, the test is skipped; if CI=true is also set, it fails. RELAYFS_BINARY is the
 // absolute path of a binary to test instead of building one; tests/scripts/test.sh builds one binary for all packages.

@@ -59,7 +59,7 @@ func (n *Node) rel() string {
 	return rel
 }
 
-// loc returns the place of n in the source, also if n is shown at another place.
+// loc returns the place of n in the source, even if n is shown at another place.
 func (n *Node) loc() sourceLoc {
 	if n.sourceLoc != nil {
 		return *n.sourceLoc

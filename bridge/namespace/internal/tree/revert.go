@@ -80,7 +80,7 @@ func (f *Root) Undelete(n *Node) model.Event {
 }
 
 // ErrMovedSince is the error for an undo whose node was moved or changed after the decision.
-var ErrMovedSince = errors.New("cannot be undone: it was moved or changed after the decision, or something else is proposed for it")
+var ErrMovedSince = errors.New("cannot be undone: it was moved or changed after the decision, or another proposal for it is pending")
 
 // Decided is a proposal that was decided on, with the present node of the proposal.
 type Decided struct {

@@ -120,7 +120,7 @@ func (t *Tree) MayMove(op string, n *Node) (err error) {
 	defer t.mu.RUnlock()
 	n.walk(func(c *Node) {
 		for _, at := range []model.Path{c.path(), c.sourcePath()} {
-			if why := t.rules.refusal(at, "it contains something that is"); why != nil && err == nil {
+			if why := t.rules.refusal(at, "it contains a file or folder that is"); why != nil && err == nil {
 				err = &model.Error{Op: op, Path: n.path(), Err: why}
 			}
 		}

@@ -78,8 +78,8 @@ func (f *Root) PutHidden(e model.SourceEntry) *Node {
 	return n
 }
 
-// MarkStoredInSource records that the source now has the file n, which was only proposed before, at the place that
-// shows it.
+// MarkStoredInSource records that the source now has n, a file that was only proposed before, at the place where n is
+// shown.
 func (f *Root) MarkStoredInSource(n *Node, stamp model.Stamp) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,7 +125,7 @@ func (f *Root) SourceRemoved(n *Node) {
 
 // SourceMoved records that a user moved n to newRel in the source, and replaced any node there. If n is shown at its
 // place in the source, SourceMoved shows it at its new place. Otherwise n stays where its proposal shows it. The
-// proposal is then complete if newRel is the place that shows n; otherwise it becomes stale.
+// proposal is then complete if newRel is the place where n is shown; otherwise it becomes stale.
 func (f *Root) SourceMoved(n *Node, newRel string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

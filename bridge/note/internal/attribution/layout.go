@@ -183,8 +183,8 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	return o
 }
 
-// separateUserText returns edits that split agents' marks around text that users typed in them, which makes this text
-// plain. It also returns edits that remove marks without text. It does not change substitutions.
+// separateUserText returns edits that split agents' marks around text that users typed in them, so that this text
+// becomes plain. It also returns edits that remove marks without text. It does not change substitutions.
 func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 	cursor, i := textmerge.NewCursor(x.Raw), 0
 	for k, m := range x.Marks {

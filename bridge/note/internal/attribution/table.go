@@ -112,8 +112,8 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 	return nil
 }
 
-// LinkOf considers the suggestions that rewrite a link for a rename. It reports whether the character is part of such a
-// suggestion that is pending, and whether it was part of one that a user has rejected.
+// LinkOf considers the suggestions with this character that rewrite a link for a rename. It reports whether one of them
+// is pending, and whether a user has rejected one of them.
 func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
 	for _, a := range append(slices.Clip(f.Dels), f.Ins) {
 		if a.Of != nil && a.Of.proposal == rename {

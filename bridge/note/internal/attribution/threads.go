@@ -125,7 +125,6 @@ func (x *Layout) threadComment(c diffwrap.Suggestion, from, to int, waiting map[
 	return r
 }
 
-// existingComment is a comment that existed before a write.
 type existingComment struct {
 	mark   int  // index of the mark to which the comment is attached, or -1
 	onMark bool // the comment is about that mark

@@ -9,6 +9,6 @@
 //   - [Undo] plans the undo of a decision: each decided character is pending again, whatever the order of the undos.
 //     Decision.Unrestored lists the text that it cannot restore.
 //
-// A plan refers to new text by its offsets. [Plan.Apply] makes the edits in the document and replaces the offsets by
+// A plan refers to new text by its offsets. [Plan.Apply] makes the edits in the document and converts the offsets to
 // CRDT IDs. A change that cannot be planned is refused as a whole ([model.RefusedError]).
 package planner

@@ -12,8 +12,8 @@ import (
 )
 
 // SaveDiff is the change of a user's save. A file that holds the text of an earlier state, byte for byte, restores that
-// state: git, a backup or a sync tool wrote it, or a program that saves in two writes made the second one. The restored
-// characters keep their authors. All other text in a save counts as typed.
+// state: git, a backup or a sync tool wrote the file, or it is the second write of a program that saves in two writes.
+// The restored characters keep their authors. All other text in a save counts as typed.
 type SaveDiff struct {
 	textmerge.ExternalChange
 	texts   *model.Texts       // set if the save restores an earlier state

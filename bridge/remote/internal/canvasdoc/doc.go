@@ -21,10 +21,10 @@
 //
 // A write has the new file and its base, which is the file that the writer had read. Write applies their difference to
 // the current document in one transaction: where the two files differ, it sets or deletes a member of a node or edge,
-// or edits a text. It keeps all changes that others have made since the base. If both sides have changed a member, the
-// other side's value stays. A node or edge that others have deleted stays deleted. Write does not delete a node or edge
-// that others have changed, nor a node to which they have drawn an edge. Hidden values do not change. The order of
-// nodes changes only when a key is added.
+// or edits a text. It keeps all changes that others have made since the base. If the writer and others have changed the
+// same member, the others' value stays. A node or edge that others have deleted stays deleted. Write does not delete a
+// node or edge that others have changed, nor a node to which they have drawn an edge. Hidden values do not change. The
+// order of nodes changes only when a key is added.
 //
 // An object is replaced as a whole: if two replicas set one object concurrently, one of them wins, as in Yjs. Texts
 // merge, so a change of a text alone does not replace the object. The text of a deleted node stays in the document,

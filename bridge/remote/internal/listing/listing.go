@@ -168,8 +168,8 @@ func (l *Listing) withoutContent(entries []folderdoc.Entry) map[string]bool {
 	return ids
 }
 
-// withBytes handles the attachments whose current bytes are missing. If the attachment was listed before, withBytes
-// returns the previous entry. Otherwise it omits the attachment.
+// withBytes returns the entries to list, and the attachments whose current bytes are missing. An attachment with
+// missing bytes is listed with its previous entry, or omitted if it was not listed before.
 func withBytes(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *Attachments) (kept, missing []folderdoc.Entry) {
 	kept = entries[:0]
 	for _, e := range entries {

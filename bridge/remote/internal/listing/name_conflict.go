@@ -78,8 +78,8 @@ func (f *Drafts) keepConflicting(folder *ycrdt.Doc, conflicts []nameConflict) {
 	}
 }
 
-// keepAsDraft makes the document of a former entry a draft. The draft is hidden until the two files have been
-// compared.
+// keepAsDraft makes the document of a former entry a draft. The draft is hidden until its content has been compared
+// with the document that now has its name.
 func (f *Drafts) keepAsDraft(shared *folderdoc.Folder, lost folderdoc.Entry) error {
 	rel := lost.Path
 	taken, err := f.listing.Inside(shared, Parent(rel))
@@ -178,7 +178,6 @@ func (f *Drafts) isContainedIn(d, other *replica.Document, format replica.Format
 // conflictTimeout is the approximate time limit for fetching the texts of two notes with one name.
 const conflictTimeout = 2 * time.Minute
 
-// errEmpty is the error for a document that has no content yet.
 var errEmpty = errors.New("document is empty")
 
 // filled waits until the documents are fetched and have content. It must wait, because the content of an entry that a

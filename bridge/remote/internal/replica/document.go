@@ -217,8 +217,8 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 	})
 }
 
-// appendUpdates appends two things to the store: the unstored updates from the server, and the record of a local
-// change. It queues the change for the server.
+// appendUpdates appends the unstored updates from the server, and then the record of a local change, to the store. It
+// queues the change for the server.
 func (d *Document) appendUpdates(s *docState, rec *model.Record) error {
 	records, err := s.unstoredRecords()
 	if err != nil {

@@ -216,8 +216,8 @@ func (y *Scheduler) compareAll() {
 	}
 }
 
-// The scheduler compares notes that are not connected at an interval of pollResyncs times Resync, which is a minute
-// except in tests, plus pollNote for each note.
+// The scheduler compares the unconnected notes at intervals of pollResyncs times Resync (a minute except in tests) plus
+// pollNote for each note.
 const (
 	pollResyncs = 3
 	pollNote    = 20 * time.Millisecond

@@ -84,7 +84,8 @@ var reportCBOR = func() cbor.DecMode {
 	return mode
 }()
 
-// take handles one frame. It only records errors, since documents are also compared without reports.
+// take handles one frame. It records errors but does not return them, because documents are also compared without
+// reports.
 func (x *reports) take(f ysync.Frame) {
 	var err error
 	switch f.Type {

@@ -176,8 +176,8 @@ func (f *segmentSet) sync(synced LSN) func() error {
 	}
 }
 
-// rewrite writes the frames after the LSN synced, whose sync has failed, to new segments and syncs these segments. The
-// copies in the old segments are equal and harmless. After an error the caller may try again.
+// rewrite writes the frames after the LSN synced to new segments, because their sync has failed, and syncs these
+// segments. The copies in the old segments are equal and harmless. After an error the caller may try again.
 func (f *segmentSet) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	for _, s := range f.segments {
 		if s.last > synced {

@@ -15,8 +15,8 @@ import (
 
 const maxNumbered = 10000
 
-// MoveAside moves a file to a free name and returns that name. The name is wanted, or wanted with a number before its
-// extension, such as "Note 1.md".
+// MoveAside moves a file to a free name and returns that name. If the name wanted is not free, MoveAside adds a number
+// before the extension, as in "Note 1.md".
 func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, error) {
 	for free := range Numbered(wanted) {
 		if err := RenameNew(from, name, to, free); !errors.Is(err, fs.ErrExist) {

@@ -157,7 +157,7 @@ func (w watched) Close() error {
 	return w.File.Close()
 }
 
-// replace carries out the steps 2 to 5 of the package comment.
+// replace carries out steps 2 to 5 of the package comment.
 func (sw *Swap) replace() error {
 	release := sw.leaseOld()
 	defer release()

@@ -23,7 +23,7 @@ func IsTemp(name string) bool {
 	return strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, TempSuffix)
 }
 
-// reserved reports whether no file, folder or link of this name is served.
+// reserved reports whether files, folders and links with this name are hidden.
 func reserved(name string) bool { return IsTemp(name) || name == AgentConfig }
 
 func HiddenDir(name string) bool { return strings.HasPrefix(name, ".") }

@@ -17,8 +17,8 @@ const (
 	// milliseconds.
 	QuietAge  = 100 * time.Millisecond
 	LookEvery = 10 * time.Millisecond
-	// MaxQuietWait is the maximum wait. After it a truncated file counts as emptied and a missing file as removed. A
-	// file that is written all the time is then shown as it is.
+	// MaxQuietWait is the maximum wait for the end of a save. After it a truncated file counts as emptied and a missing
+	// file as removed. A file that is written all the time is then shown as it is.
 	MaxQuietWait = time.Second
 )
 

@@ -22,8 +22,8 @@ const (
 )
 
 // A browser opens at most six connections to a server for all its tabs. Streams get four of them, so that other
-// requests of the tabs are answered. The server ends the stream of a client beyond the limit after the first event, so
-// this client gets further changes only when it reconnects.
+// requests of the tabs are answered. A client beyond the limit gets only the first event. Then the server ends its
+// stream, so the client gets further changes only when it reconnects.
 const (
 	maxTabs     = 4
 	maxPrograms = 32

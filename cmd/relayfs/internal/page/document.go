@@ -13,7 +13,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// documentPath is a route that only the page uses. Query: path of a note; plain to get the note's source.
+// documentPath is a route that only the page uses. Query: path of a note; plain to get the
+// raw text, line by line.
 const documentPath = "/document"
 
 type document struct {

@@ -18,7 +18,7 @@ import (
 const readyEnv = "RELAYFS_READY_FD"
 
 // readyTimeout is the maximum time for the start of a daemon. It is long because listing a large vault on a slow disk
-// takes long.
+// takes a long time.
 const readyTimeout = 2 * time.Minute
 
 // Start runs this command line again as a daemon, without --daemon, and returns when the daemon is ready or has failed.

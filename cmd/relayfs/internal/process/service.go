@@ -29,8 +29,8 @@ type Manager struct {
 	unit    string // name of the unit, for templates
 	log     string
 	control string // name of the program that controls the manager
-	// The next four fields are lists of arguments for control. removed has the arguments of the call after the service
-	// file was removed.
+	// The next four fields are lists of arguments for control. removed is for the call after the removal of the service
+	// file.
 	start         [][]string
 	stop, removed []string
 	status        []string

@@ -100,7 +100,7 @@ func isProse(tag string) bool {
 	return tag == "p" || tag == "li" || len(tag) == 2 && tag[0] == 'h' && tag != "hr"
 }
 
-// matchNodes returns for each old node the index of the matching new node, or -1. The indices need not increase.
+// matchNodes returns the index of the matching new node for each old node, or -1. The indices need not increase.
 func matchNodes(old, new []*Node) []int {
 	holder := make(map[int]int)    // maps the offset of an unchanged word to 1 + index of its new node
 	hollow := make(map[string]int) // the same for elements without content, by tag and offset

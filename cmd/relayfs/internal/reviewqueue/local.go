@@ -336,7 +336,7 @@ func cutComments(after string, n int) string {
 	return after
 }
 
-// lastLines returns the last line of s, which has no line break, and the contextLines lines before it.
+// lastLines returns the text of s after its last line break, and the contextLines lines before that text.
 func lastLines(s string) string {
 	at := len(s)
 	for range contextLines + 1 {

@@ -213,7 +213,7 @@ func progressLine(name string) func(remote.Progress) {
 }
 
 // progressText returns the progress with an estimate of the remaining time. fetched is the number of notes that were
-// fetched during the time in.
+// fetched since the first call, and in is the time since then.
 func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
 	if fetched <= 0 || in <= 0 {

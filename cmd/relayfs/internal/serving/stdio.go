@@ -138,8 +138,8 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 	}
 }
 
-// mayHandOver returns an error if the client has flags that the next owner would override, or if the next owner does
-// not serve all sources of this process under the same names.
+// mayHandOver returns an error if this process was started with flags that the next owner would override, or if the
+// next owner does not serve all sources of this process under the same names.
 func (s *Stdio) mayHandOver(req handoverRequest) error {
 	if len(s.Given) > 0 {
 		return fmt.Errorf("it was started with %s, which the other process would override", strings.Join(s.Given, ", "))

@@ -209,7 +209,7 @@ func unreachableErr(err error) clientError {
 // unknownOutcomeErr returns the error for a request that a server may have executed.
 func unknownOutcomeErr(err error) clientError {
 	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
-		return clientError(fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process runs; read the document first.", err))
+		return clientError(fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process is running again; read the document first.", err))
 	}
 	return "The relayfs process that serves the notes ended before it answered. It is unknown whether anything was changed. Wait a few seconds, then read the document again."
 }

@@ -160,7 +160,7 @@ func (a *Account) write(name string, v any) error {
 	return a.dir.Replace(name, append(data, '\n'))
 }
 
-// keyringTimeout is the maximum time of a call of the keyring, because the keyring may wait until the user unlocks it.
+// keyringTimeout is the maximum time of a call of the keyring. The keyring may wait until the user unlocks it.
 const keyringTimeout = 20 * time.Second
 
 // withKeyring limits the time of a call of the keyring. The call cannot be cancelled: after the timeout it continues in

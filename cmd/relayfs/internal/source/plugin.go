@@ -16,8 +16,8 @@ import (
 const relayPlugin = ".obsidian/plugins/system3-relay"
 
 // PluginShares returns the folders of a vault that Relay's plugin shares, as paths of a workspace. If the vault itself
-// is in a shared folder, it returns the whole vault. If a note is not open in Obsidian, the plugin merges its file with
-// an algorithm that corrupts the text when a decision changes marks.
+// is in a shared folder, it returns the whole vault. If a note is not open in Obsidian, the plugin merges the note's
+// file with an algorithm that corrupts the text when a decision changes marks.
 func (s Source) PluginShares() (shared []model.Path) {
 	if s.Server != nil {
 		return nil

@@ -39,8 +39,8 @@ func (m reviewModel) wrap(text string) []string {
 	return strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(text, "\t", "    ")), "\n")
 }
 
-// window returns room lines. It starts at the first line. If the focus is below these lines, the window has the focus
-// in the middle instead. Scrolling moves the window.
+// window returns as many lines as fit into room: the first lines or, if the focus is further down, the lines around the
+// focus. Scrolling moves the window.
 func (m reviewModel) window(lines []string, room int) []string {
 	top := 0
 	if at := m.focus(); at > room-3 {

@@ -83,7 +83,7 @@ func compareKeys(a, b globKey) int {
 	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Path, b.Path))
 }
 
-// belowARoot returns a hint if the globs match nothing but would match in one of the top-level folders.
+// belowARoot returns a hint if the globs match no path, but would match paths relative to one of the top-level folders.
 func belowARoot(ctx context.Context, c *tool.Client, set grep.Globs) (hint []string) {
 	root, n := "", 0
 	err := c.Workspace.Walk(ctx, "", func(e bridge.Info) error {

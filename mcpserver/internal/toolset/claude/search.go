@@ -24,7 +24,7 @@ const (
 type searchArgs struct {
 	Query      string                 `arg:"query" need:"true" max:"1000" doc:"A question, or some words"`
 	Path       string                 `arg:"path" is:"path" doc:"Folder or document; everywhere if left out"`
-	Tag        string                 `arg:"tag" doc:"Tag; work finds work/urgent, too"`
+	Tag        string                 `arg:"tag" doc:"Tag; work also finds work/urgent"`
 	Properties frontmatter.Properties `arg:"properties" doc:"Must match, for example {\"status\": \"open\", \"due\": {\"<\": \"2026-02-01\"}}; also !=, <=, >, >=, exists"`
 	Since      string                 `arg:"since" max:"40" doc:"Changed since 2026-01-31 or 2026-01-31T08:00:00Z"`
 	Author     string                 `arg:"author" doc:"With pending suggestions of this author"`
@@ -56,7 +56,7 @@ func searchNotes(ctx context.Context, c *tool.Client, a searchArgs) (result.Resu
 		res.Text = append(res.Text, fmt.Sprintf("[No document has the words: %s.]", strings.Join(found.Unknown, ", ")))
 	}
 	if found.Meaning != nil {
-		res.Text = append(res.Text, fmt.Sprintf("[Found by words only, because the search by meaning fails: %v. Tell the user.]", found.Meaning))
+		res.Text = append(res.Text, fmt.Sprintf("[Found by words only, because the search by meaning failed: %v. Tell the user.]", found.Meaning))
 	}
 	if found.More {
 		last := found.Notes[len(found.Notes)-1]

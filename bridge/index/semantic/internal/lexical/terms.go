@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 )
 
-// This file finds the terms of a text: the stems of its words without stop words, by Snowball for nine languages, and
-// pairs of characters for scripts without spaces.
+// This file finds the terms of a text. In nine languages the terms are the stems of the words, from Snowball, without
+// stop words. In scripts without spaces they are pairs of characters.
 
 const maxStems = 1 << 11
 
