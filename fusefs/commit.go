@@ -108,9 +108,9 @@ type change struct {
 // change returns the content of f's buffer as a write to doc at path, by prog. The buffer was made from the image from.
 // If whole is set, no part of the content is from that image, so prog has computed it from a text that it was shown.
 //
-// If prog has read the note itself, that is the text that prog read. Otherwise prog may have the content from a file or a
-// variable that other processes of its session have filled, or may repeat an earlier text. Its base is then the earliest
-// possible text, or a later one if the content has all changes up to that text.
+// If prog has read the note itself, the base is the text that prog read. Otherwise prog may have the content from a
+// file or a variable that other processes of its session have filled, or may repeat an earlier text. The base is then
+// the first of shownLog.images, or a later image if the content has all changes up to that image.
 func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, whole bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}

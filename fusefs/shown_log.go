@@ -72,9 +72,9 @@ func (l *shownLog) add(doc uint64, prog program.Program, im content.Image, read 
 }
 
 // images returns the images of doc that prog was shown. If prog has read doc itself, own is set, and images returns
-// only the image that prog read or wrote last. Otherwise images returns the image that prog wrote, unless its session has
-// written since then, and the last image that its session was shown since then. If there are neither, images returns the
-// last image that any process was shown.
+// only the image that prog read or wrote last. Otherwise the first image is the text that prog wrote, unless its
+// session has written doc later. The next image is the last image of another process of its session, unless prog has
+// written doc later. If there is neither image, images returns the last image of any other process.
 func (l *shownLog) images(doc uint64, prog program.Program) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

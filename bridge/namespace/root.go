@@ -101,7 +101,7 @@ func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []mo
 	return taken
 }
 
-// KeepStarted adds interrupted decisions and undos, which the store has, for TakeStarted.
+// KeepStarted keeps interrupted decisions and undos until TakeStarted returns them. The store must have their records.
 func (f *Root) KeepStarted(list ...model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -58,7 +58,7 @@ func (d *Document) GroupAt(i int) (Group, bool) {
 }
 
 // runEnd returns the last cell of the run that starts with cell i. A run consists of marks of one kind that are
-// separate only because one mark would contain a delimiter, or a comment among other text.
+// separate only because a single mark for their text would contain a delimiter, or a comment among other text.
 func (d *Document) runEnd(i int) int {
 	for d.IsMark(i+1, d.Cells[i].Kind) && d.sameWriter(i, i+1) && (d.hidesDelimiter(i) || d.partsComment(i)) {
 		i++

@@ -107,8 +107,9 @@ func (d *Document) Plain() bool {
 	return len(d.Cells) == 0 || len(d.Cells) == 1 && d.Cells[0].Kind == Text
 }
 
-// Parse splits raw into cells in one pass. The leftmost opener counts and ends at its first own closer. An opener
-// without a closer is literal text, and a mark that does not count (see known.go) is literal text, too.
+// Parse splits raw into cells in one pass. A mark begins at the leftmost opener and ends at the first closer of
+// the same kind. An opener without a closer is literal text, and a mark that does not count (see known.go) is literal
+// text, too.
 func Parse(raw string, known Known) *Document {
 	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, atMost(raw)), Unclosed: -1, Known: known}}
 	p.scan(0, len(raw), -1)

@@ -31,7 +31,7 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 		default:
 			continue
 		}
-		// A change may form a delimiter from one of its own characters and one character of the text that it replaces.
+		// A change may form a delimiter from its own characters and characters of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
 		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, fact *Fact) {
 			whole, some = whole && fact.By != nil && !fact.Broken, some || fact.isSyntax()

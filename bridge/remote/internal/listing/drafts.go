@@ -121,9 +121,9 @@ func (f *Drafts) promote(d *replica.Document) error {
 	return f.mergeInto(d, entered)
 }
 
-// enterDraft adds a draft to the folder and then deletes the draft. A crash between the two steps leaves the note in
-// both documents, so it is not lost. enterDraft returns the entry at the draft's path, which may belong to another
-// note.
+// enterDraft adds a draft to the folder's document and then deletes it from the drafts' document. A crash between the
+// two steps leaves the note in both documents, so it is not lost. enterDraft returns the entry at the draft's path,
+// which may belong to another note.
 func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err error) {
 	err = f.listing.Move(func() error {
 		entered = f.entryOf(d.ID())

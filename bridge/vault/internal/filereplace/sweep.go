@@ -157,8 +157,8 @@ func (w *Sweep) swapDir() {
 // note handles the temp files of the note at rel. rel is "" if the note does not exist any more; for lost see find. put
 // reports whether it has restored a pre-image.
 func (w *Sweep) note(rel string, left []tempFile, lost bool) (put bool, err error) {
-	// Newest first: if the file of a later save did not get its name, package note assumes that the file of an earlier
-	// save with unknown outcome got its name. So a kill must not leave only the later file.
+	// Handle the files of later saves first, so that a kill never leaves only the file of a later save. If that file
+	// did not get the note's name, package note assumes that the file of an earlier save with unknown outcome did.
 	slices.SortFunc(left, func(a, b tempFile) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
 	if n := len(left); rel != "" {
 		left, err = w.repair(rel, left)
