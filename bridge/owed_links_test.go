@@ -249,7 +249,7 @@ func (d *badDisk) Rename(ctx context.Context, oldRel, newRel string, replace boo
 // next decision completes it, whatever that is about, or the next process.
 func TestFailingDiskLeavesNoHalfOfAnExchange(t *testing.T) {
 	for _, then := range []string{"works", "works at the next decision", "works in the next process"} {
-		src, store := &badDisk{Source: new(bridgetest.Source)}, new(bridgetest.Store)
+		src, store := &badDisk{Source: new(bridgetest.Source)}, bridgetest.NewStore(t)
 		for name, text := range map[string]string{"A.md": "a\n", "B.md": "b\n"} {
 			src.Person(t).Save(name, text)
 		}
