@@ -173,7 +173,7 @@ func textOf(t *testing.T, store model.Store, id model.DocID) string {
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range h.Records {
-		if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
+		if err := doc.ApplyUpdate(rec.Update); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,7 +27,7 @@ func cutPair(t testing.TB, live *bridgetest.Live, rel string, pos int, s string)
 	err := live.Peer(rel, func(doc *ycrdt.Doc) {
 		text := doc.Text("contents")
 		id := idAt(text, pos)
-		doc.Transact("peer", func(tx *ycrdt.Txn) { text.InsertAt(tx, id, ycrdt.After, s) })
+		doc.Transact(func(tx *ycrdt.Txn) { text.InsertAt(tx, id, ycrdt.After, s) })
 	})
 	if err == nil {
 		err = live.Settle(t.Context())

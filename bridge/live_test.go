@@ -30,7 +30,7 @@ func openLive(t testing.TB, files map[string]string, opts ...func(*bridge.Option
 func peer(t *testing.T, live *bridgetest.Live, rel string, fn func(tx *ycrdt.Txn, text *ycrdt.Text)) {
 	t.Helper()
 	err := live.Peer(rel, func(doc *ycrdt.Doc) {
-		doc.Transact("peer", func(tx *ycrdt.Txn) { fn(tx, doc.Text("contents")) })
+		doc.Transact(func(tx *ycrdt.Txn) { fn(tx, doc.Text("contents")) })
 	})
 	if err == nil {
 		err = live.Settle(t.Context())
@@ -95,7 +95,7 @@ func TestLiveConcurrentWriters(t *testing.T) {
 	wg.Go(func() {
 		for range rounds {
 			err := live.Peer("Note.md", func(doc *ycrdt.Doc) {
-				doc.Transact("peer", func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "p") })
+				doc.Transact(func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "p") })
 			})
 			if err != nil {
 				t.Error(err)
@@ -167,7 +167,7 @@ func TestLiveWriterOfAnEmbed(t *testing.T) {
 	f, live := openLive(t, map[string]string{"Note.md": "one two three\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
 	embed := append([]byte{1, 1, 1, 0, 5, 1, 8}, "contents\x02{}\x00"...) // of client 1, who comes first
 	err := live.Peer("Note.md", func(doc *ycrdt.Doc) {
-		if err := doc.ApplyUpdate(embed, "peer"); err != nil {
+		if err := doc.ApplyUpdate(embed); err != nil {
 			t.Error(err)
 		}
 	})

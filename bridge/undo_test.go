@@ -393,15 +393,15 @@ func TestUndoTwiceInASharedNote(t *testing.T) {
 	f, live := openLive(t, map[string]string{"N.md": "one two\n"})
 	err := live.Peer("N.md", func(doc *ycrdt.Doc) {
 		other := ycrdt.NewDoc(ycrdt.Options{})
-		if err := other.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
+		if err := other.ApplyUpdate(doc.EncodeStateAsUpdate(nil)); err != nil {
 			t.Fatal(err)
 		}
 		for range 9 {
 			rec := model.Record{Author: "other", Time: time.Now(), Client: uint64(other.ClientID()), Clock: other.StateVector()[other.ClientID()], Len: 2}
-			other.Transact(nil, func(tx *ycrdt.Txn) { other.Text(model.ContentsName).Insert(tx, 0, "x ") })
+			other.Transact(func(tx *ycrdt.Txn) { other.Text(model.ContentsName).Insert(tx, 0, "x ") })
 			facts.Put(other, &rec)
 		}
-		if err := doc.ApplyUpdate(other.EncodeStateAsUpdate(nil), nil); err != nil {
+		if err := doc.ApplyUpdate(other.EncodeStateAsUpdate(nil)); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -46,7 +46,7 @@ func (l *Live) document(rel string) (doc *liveDoc, err error) {
 		d := &liveDoc{id: model.DocID(fmt.Sprintf("doc-%d", e.stamp.Inode)), live: l, entry: e, doc: ycrdt.NewDoc(ycrdt.Options{}), modTime: time.Now()}
 		have, loaded := l.docs.LoadOrStore(e, d)
 		if !loaded && len(e.data) > 0 {
-			d.doc.Transact(nil, func(tx *ycrdt.Txn) { d.doc.Text("contents").Insert(tx, 0, string(e.data)) })
+			d.doc.Transact(func(tx *ycrdt.Txn) { d.doc.Text("contents").Insert(tx, 0, string(e.data)) })
 		}
 		doc = have.(*liveDoc)
 		return nil
@@ -119,8 +119,8 @@ func (d *liveDoc) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Do
 	if d.readOnly {
 		return fail("write", "", model.ErrReadOnly)
 	}
-	cancel := d.doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
-	defer cancel()
+	d.doc.OnUpdate(func(update []byte) { rec.Update = update })
+	defer d.doc.OnUpdate(nil)
 	before := d.doc.EncodeStateAsUpdate(nil)
 	rec.Client = uint64(d.doc.ClientID())
 	rec.Clock = d.doc.StateVector()[d.doc.ClientID()]
@@ -131,7 +131,7 @@ func (d *liveDoc) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Do
 	var err error
 	if rec.Seq, err = d.live.Store.Append(d.id, d.path(), *rec); err != nil {
 		d.doc = ycrdt.NewDoc(ycrdt.Options{})
-		return errors.Join(err, d.doc.ApplyUpdate(before, nil))
+		return errors.Join(err, d.doc.ApplyUpdate(before))
 	}
 	d.modTime = rec.Time
 	return nil

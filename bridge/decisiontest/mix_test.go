@@ -594,7 +594,7 @@ func (m *mix) save(raw string, edits []diffwrap.Edit) {
 	}
 	m.must(m.live.Peer(m.rel, func(doc *ycrdt.Doc) {
 		text := doc.Text("contents")
-		doc.Transact("peer", func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			for _, e := range slices.Backward(edits) {
 				pos := len(utf16.Encode([]rune(raw[:e.Off])))
 				if e.Len > 0 {

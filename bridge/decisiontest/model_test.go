@@ -359,7 +359,7 @@ func (w *world) document() (list []docChar, raw string) {
 		}
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		for _, rec := range h.Records {
-			if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
+			if err := doc.ApplyUpdate(rec.Update); err != nil {
 				panic(err)
 			}
 		}
@@ -1294,7 +1294,7 @@ func (w *world) save(saved, matter string, held []heldChar, edit handEdit) error
 	}
 	err := w.live.Peer("Plan.md", func(doc *ycrdt.Doc) {
 		text := doc.Text("contents")
-		doc.Transact("peer", func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			pos := len(matter)
 			for i := range len(held) + 1 {
 				if typed := edit.typed[i]; typed != "" {

@@ -28,16 +28,16 @@ func longLived(b *testing.B, edits int) *store.Store {
 	for i := range edits {
 		rec := model.Record{Author: []string{"", "claude"}[i%2], Time: time.Now().Add(time.Duration(i-edits) * time.Minute)}
 		rec.Client, rec.Clock = uint64(doc.ClientID()), doc.StateVector()[doc.ClientID()]
-		cancel := doc.OnUpdate(func(u []byte, _ any) { rec.Update = u })
+		doc.OnUpdate(func(u []byte) { rec.Update = u })
 		size := text.Len()
 		at := i * 7919 % (size + 1) / 2
-		doc.Transact(nil, func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			if size > 4000 {
 				text.Delete(tx, at, 10)
 			}
 			text.Insert(tx, at, fmt.Sprintf("word %d, ", i))
 		})
-		cancel()
+		doc.OnUpdate(nil)
 		rec.Len = doc.StateVector()[doc.ClientID()] - rec.Clock
 		seq, err := s.Append(id, note, rec)
 		if err != nil {

@@ -28,14 +28,14 @@ func (d *diary) write() error {
 	text := doc.Text("contents")
 	for i := range 320 {
 		rec := model.Record{Author: []string{"", "claude"}[i/3%2], Time: time.Unix(int64(i*25), 0).UTC()}
-		cancel := doc.OnUpdate(func(u []byte, _ any) { rec.Update = u })
+		doc.OnUpdate(func(u []byte) { rec.Update = u })
 		at := i * 7 % (text.Len() + 1)
 		cut := min(2, text.Len()-at)
-		doc.Transact(nil, func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			text.Delete(tx, at, cut)
 			text.Insert(tx, at, fmt.Sprint("w", i, " "))
 		})
-		cancel()
+		doc.OnUpdate(nil)
 		seq, err := d.s.Append(id, note, rec)
 		if err != nil {
 			return err

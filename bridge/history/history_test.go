@@ -63,18 +63,18 @@ func (w *world) edit(author string, times int, pause time.Duration) {
 	for range times {
 		w.now = w.now.Add(pause)
 		rec := model.Record{Author: author, Time: w.now}
-		cancel := w.doc.OnUpdate(func(u []byte, _ any) { rec.Update = u })
+		w.doc.OnUpdate(func(u []byte) { rec.Update = u })
 		text := w.doc.Text("contents")
 		at := randomtest.Between(w.r, 0, text.Len())
 		n := randomtest.Between(w.r, 0, min(6, text.Len()-at))
-		w.doc.Transact(nil, func(tx *ycrdt.Txn) {
+		w.doc.Transact(func(tx *ycrdt.Txn) {
 			text.Delete(tx, at, n)
 			text.Insert(tx, at, randomtest.Pick(w.r, "a", "some words ", "ü", "𝄞", "line\n"))
 		})
-		cancel()
+		w.doc.OnUpdate(nil)
 		if w.r.IntN(50) == 0 {
 			again := ycrdt.NewDoc(ycrdt.Options{})
-			w.check(again.ApplyUpdate(w.doc.EncodeStateAsUpdate(nil), nil))
+			w.check(again.ApplyUpdate(w.doc.EncodeStateAsUpdate(nil)))
 			w.doc = again
 		}
 		seq, err := w.store.Append(id, w.moves[len(w.moves)-1], rec)
@@ -241,7 +241,7 @@ func TestRetention(t *testing.T) {
 		w.check(err)
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		for _, rec := range load.Records {
-			w.check(doc.ApplyUpdate(rec.Update, nil))
+			w.check(doc.ApplyUpdate(rec.Update))
 		}
 		if got, want := doc.Text("contents").String(), w.states[len(w.states)-1].text; got != want {
 			t.Fatalf("the note is %q, want %q", got, want)
@@ -260,12 +260,12 @@ func TestExpire(t *testing.T) {
 		defer func() { _ = w.store.Close() }()
 		insert := func(text string, del int) {
 			rec := model.Record{Time: w.now}
-			cancel := w.doc.OnUpdate(func(u []byte, _ any) { rec.Update = u })
-			w.doc.Transact(nil, func(tx *ycrdt.Txn) {
+			w.doc.OnUpdate(func(u []byte) { rec.Update = u })
+			w.doc.Transact(func(tx *ycrdt.Txn) {
 				w.doc.Text("contents").Delete(tx, 0, del)
 				w.doc.Text("contents").Insert(tx, 0, text)
 			})
-			cancel()
+			w.doc.OnUpdate(nil)
 			seq, err := w.store.Append(id, note, rec)
 			w.check(err)
 			w.states = append(w.states, state{seq, w.now, "", w.doc.Text("contents").String()})
@@ -300,7 +300,7 @@ func TestExpire(t *testing.T) {
 		w.check(err)
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		for _, rec := range load.Records {
-			w.check(doc.ApplyUpdate(rec.Update, nil))
+			w.check(doc.ApplyUpdate(rec.Update))
 			if strings.Contains(string(rec.Update), secret) {
 				t.Fatalf("what was taken out before the oldest known state is still there: record %d of %d, settled %d, unsettled %d", rec.Seq, len(load.Records), settled.seq, unsettled)
 			}

@@ -61,7 +61,7 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 		return nil, err
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	if err := doc.ApplyUpdate(held, nil); err != nil {
+	if err := doc.ApplyUpdate(held); err != nil {
 		return nil, err
 	}
 	born, known := make(Ranges[int]), make(map[ycrdt.ClientID]uint64)

@@ -30,8 +30,6 @@ type document struct {
 	shared facts.Facts
 }
 
-type sourceOrigin struct{}
-
 func NewDocID() model.DocID {
 	var b [16]byte
 	rand.Read(b[:])
@@ -54,7 +52,7 @@ func (d *document) changeSaved(doc *ycrdt.Doc, oldText, raw string) model.Record
 			saved.Restore(h.Records, d.revisions(), oldText, raw)
 		}
 	}
-	return record(doc, func(rec *model.Record) { saved.Apply(doc, text, oldText, table, sourceOrigin{}, rec) })
+	return record(doc, func(rec *model.Record) { saved.Apply(doc, text, oldText, table, rec) })
 }
 
 // revisions returns the document's states from before the store merged their records into one.
@@ -69,8 +67,8 @@ func (d *document) revisions() []model.Revision {
 func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
 	clock := func() uint64 { return doc.StateVector()[doc.ClientID()] }
 	rec := model.Record{Time: time.Now().UTC(), Client: uint64(doc.ClientID()), Clock: clock(), Update: model.EmptyUpdate()}
-	cancel := doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
-	defer cancel()
+	doc.OnUpdate(func(update []byte) { rec.Update = update })
+	defer doc.OnUpdate(nil)
 	fn(&rec)
 	rec.Len = clock() - rec.Clock
 	return rec
@@ -79,7 +77,7 @@ func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
 func replay(records []model.Record) (*ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range records {
-		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
+		if err := doc.ApplyUpdate(rec.Update); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +89,7 @@ func replay(records []model.Record) (*ycrdt.Doc, error) {
 func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 	text := doc.Text(model.ContentsName)
 	if have := text.String(); have != raw {
-		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, have, textmerge.DiffSave(have, raw)) })
+		doc.Transact(func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, have, textmerge.DiffSave(have, raw)) })
 	}
 	return text.Runs()
 }
@@ -176,7 +174,7 @@ func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	text := doc.Text(model.ContentsName)
 	units := textmerge.UTF16Len(v.Raw())
 	for _, rec := range h.Records {
-		if doc.ApplyUpdate(rec.Update, sourceOrigin{}) != nil {
+		if doc.ApplyUpdate(rec.Update) != nil {
 			return nil
 		}
 		if text.Len() == units && text.String() == v.Raw() {

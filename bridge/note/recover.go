@@ -148,7 +148,7 @@ func statesOf(h model.History) ([]fileState, *ycrdt.Doc, error) {
 		if rec.Seq > h.FileSeq && len(states) == 0 {
 			states = append(states, fileState{version: rawState(text)})
 		}
-		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
+		if err := doc.ApplyUpdate(rec.Update); err != nil {
 			return nil, nil, err
 		}
 		if rec.Seq > h.FileSeq || i == len(h.Records)-1 {

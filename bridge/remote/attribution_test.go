@@ -63,7 +63,7 @@ func (w *witness) take(update []byte) {
 	}
 	added, err := ycrdt.WithDeletesOf(update, ycrdt.JoinSnapshots())
 	if err == nil {
-		err = w.doc.ApplyUpdate(added, nil)
+		err = w.doc.ApplyUpdate(added)
 	}
 	grown := make(map[string]bool)
 	for _, name := range users.Keys() {
@@ -71,7 +71,7 @@ func (w *witness) take(update []byte) {
 		grown[name] = ids != nil && len(ids.Values()) > known[name]
 	}
 	if err == nil {
-		err = w.doc.ApplyUpdate(update, nil)
+		err = w.doc.ApplyUpdate(update)
 	}
 	if err != nil {
 		w.failed = err

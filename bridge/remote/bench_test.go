@@ -198,11 +198,11 @@ func fillStore(b *testing.B, path string, n int) {
 	list := ycrdt.NewDoc(ycrdt.Options{})
 	folder := folderdoc.Open(list)
 	note := ycrdt.NewDoc(ycrdt.Options{})
-	note.Transact(nil, func(tx *ycrdt.Txn) {
+	note.Transact(func(tx *ycrdt.Txn) {
 		note.Text("contents").Insert(tx, 0, strings.Repeat("The quick brown fox jumps over the lazy dog.\n", 45))
 	})
 	update := note.EncodeStateAsUpdate(nil)
-	list.Transact(nil, func(tx *ycrdt.Txn) {
+	list.Transact(func(tx *ycrdt.Txn) {
 		for i := range n {
 			id := fmt.Sprintf("note-%d", i)
 			noError(b, list.Map("docs").Set(tx, "/"+id+".md", id))

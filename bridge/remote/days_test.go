@@ -211,7 +211,7 @@ func (d *day) typeWord() {
 	word := string(firstTyped + rune(len(d.typed)))
 	d.typed = append(d.typed, word)
 	pos := textmerge.UTF16Len(raw[:at])
-	doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, pos, word) })
+	doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, pos, word) })
 	offline := d.port != "" || d.r.IntN(3) == 0
 	if !offline {
 		d.person.sync(name)
@@ -331,7 +331,7 @@ func TestOverlappingSuggestions(t *testing.T) {
 				}
 				_, doc := d.personsNote()
 				contents := doc.Text(model.ContentsName)
-				doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, len("epsilon zeta "), "丁") })
+				doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, len("epsilon zeta "), "丁") })
 				d.typed = []string{"丁"}
 				d.settle()
 				d.sameEverywhere()

@@ -23,7 +23,7 @@ func TestSameNameAtOnce(t *testing.T) {
 				c := mustOpen(t, s, direct)
 				c.awaitText("Team/first.md", "first\n")
 				folder := ycrdt.NewDoc(ycrdt.Options{ClientID: client})
-				noError(t, folder.ApplyUpdate(p.docs[s.folder].EncodeStateAsUpdate(nil), nil))
+				noError(t, folder.ApplyUpdate(p.docs[s.folder].EncodeStateAsUpdate(nil)))
 				p.docs[s.folder] = folder
 				c.create("Team/n.md", text)
 				id := folderdoc.NewID()
@@ -31,7 +31,7 @@ func TestSameNameAtOnce(t *testing.T) {
 				noError(t, err)
 				doc := ycrdt.NewDoc(ycrdt.Options{})
 				contents := doc.Text(model.ContentsName)
-				doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, 0, "by a person\n") })
+				doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, 0, "by a person\n") })
 				p.docs[transport.DocumentName(s.folder, id)] = doc
 				p.sync(transport.DocumentName(s.folder, id))
 				c.awaitSent()

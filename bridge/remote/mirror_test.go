@@ -25,13 +25,13 @@ func TestPropertySetTwice(t *testing.T) {
 			p.create("n.md", "---\nstatus: draft 😀\ndue: soon\n---\nBody.\n")
 			docName, doc := p.note("n.md")
 			mirror := doc.Map("frontmatter")
-			doc.Transact(nil, func(tx *ycrdt.Txn) {
+			doc.Transact(func(tx *ycrdt.Txn) {
 				noError(t, mirror.Set(tx, "status", `"draft 😀"`))
 				noError(t, mirror.Set(tx, "due", `"soon"`))
 			})
 			p.sync(docName)
 			other := ycrdt.NewDoc(ycrdt.Options{ClientID: client})
-			noError(t, other.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil))
+			noError(t, other.ApplyUpdate(doc.EncodeStateAsUpdate(nil)))
 			p.docs[docName] = other
 			mirror = other.Map("frontmatter")
 			contents := other.Text(model.ContentsName)
@@ -40,7 +40,7 @@ func TestPropertySetTwice(t *testing.T) {
 			c.awaitText("Team/n.md", contents.String())
 			c.write("Team/n.md", func(text string) string { return strings.Replace(text, "draft 😀", "done", 1) })
 			before, _, _ := strings.Cut(contents.String(), "draft")
-			other.Transact(nil, func(tx *ycrdt.Txn) {
+			other.Transact(func(tx *ycrdt.Txn) {
 				contents.Delete(tx, len(before), len("draft 😀")-2)
 				contents.Insert(tx, len(before), "mine")
 				noError(t, mirror.Set(tx, "status", `"mine"`))
@@ -62,7 +62,7 @@ func TestPropertySetTwice(t *testing.T) {
 			}
 			// What somebody sets later by the text alone stays: an older client has no mirror.
 			time.Sleep(resync / 10)
-			other.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, len("---\nstatus: "), "un") })
+			other.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, len("---\nstatus: "), "un") })
 			p.sync(docName)
 			c.awaitText("Team/n.md", "---\nstatus: un"+want+"\ndue: soon\n---\nBody.\n")
 			time.Sleep(resync / 10)

@@ -88,7 +88,7 @@ func entriesOf(ctx context.Context, l *transport.Link) ([]folderdoc.Entry, error
 			if f.Type != ysync.Sync && f.Type != ysync.SyncReply || f.Step != ysync.Step2 {
 				continue
 			}
-			if err := doc.ApplyUpdate(f.Payload, nil); err != nil {
+			if err := doc.ApplyUpdate(f.Payload); err != nil {
 				return nil, fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 			}
 			return folderdoc.Open(doc).List(), nil

@@ -81,7 +81,7 @@ func put(t *testing.T, s *relaytest.Server, folder string, notes int, text func(
 	for i := range notes {
 		e := folderdoc.Entry{Path: fmt.Sprintf("%d.md", i), ID: folderdoc.NewID(), Type: folderdoc.TypeMarkdown}
 		doc := ycrdt.NewDoc(ycrdt.Options{})
-		doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text(folderdoc.ContentsName).Insert(tx, 0, text(i)) })
+		doc.Transact(func(tx *ycrdt.Txn) { doc.Text(folderdoc.ContentsName).Insert(tx, 0, text(i)) })
 		id := transport.DocumentName(folder, e.ID)
 		s.Put(t, id, doc.EncodeStateAsUpdate(nil))
 		entries, ids = append(entries, e), append(ids, id)
@@ -357,11 +357,11 @@ func TestNestedEntries(t *testing.T) {
 	t.Parallel()
 	s, key := standIn(t, relaytest.Options{})
 	folder, note := ycrdt.NewDoc(ycrdt.Options{}), ycrdt.NewDoc(ycrdt.Options{})
-	folder.Transact(nil, func(tx *ycrdt.Txn) {
+	folder.Transact(func(tx *ycrdt.Txn) {
 		noError(t, folder.Map("docs").Set(tx, "/Note.md", "1"))
 		noError(t, folder.Map("filemeta_v0").Set(tx, "/Note.md", ycrdt.NewMap(map[string]any{"id": "1", "type": "markdown", "version": 0})))
 	})
-	note.Transact(nil, func(tx *ycrdt.Txn) { note.Text("contents").Insert(tx, 0, "nested\n") })
+	note.Transact(func(tx *ycrdt.Txn) { note.Text("contents").Insert(tx, 0, "nested\n") })
 	s.Put(t, relayFolder, folder.EncodeStateAsUpdate(nil))
 	s.Put(t, transport.DocumentName(relayFolder, "1"), note.EncodeStateAsUpdate(nil))
 	c := openRelay(t, s, withKey(key))

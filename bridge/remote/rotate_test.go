@@ -31,7 +31,7 @@ func silently(t *testing.T, s *relaytest.Server, notes, n int) (written []string
 			continue
 		}
 		doc := ycrdt.NewDoc(ycrdt.Options{})
-		doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "silent ") })
+		doc.Transact(func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "silent ") })
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http"+strings.TrimPrefix(s.Address(), "ys")+"/d/"+id+"/update", bytes.NewReader(doc.EncodeStateAsUpdate(nil)))
 		noError(t, err)
 		r.Header.Set("Authorization", "Bearer "+s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Doc, ID: id, Permission: token.Full}}))

@@ -48,7 +48,7 @@ func (p *typist) sync(name string) *ycrdt.Doc {
 	update, err := io.ReadAll(res.Body)
 	res.Body.Close()
 	noError(p.t, err)
-	noError(p.t, doc.ApplyUpdate(update, nil))
+	noError(p.t, doc.ApplyUpdate(update))
 	return doc
 }
 
@@ -71,7 +71,7 @@ func (p *typist) create(path, text string) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	p.docs[name] = doc
 	contents := doc.Text(model.ContentsName)
-	doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, 0, text) })
+	doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, 0, text) })
 	p.sync(name)
 	_, err := folderdoc.Open(p.sync(p.s.folder)).Create(folderdoc.Entry{Path: path, ID: id, Type: folderdoc.TypeMarkdown})
 	noError(p.t, err)
@@ -87,7 +87,7 @@ func (p *typist) typeBehind(path, behind, text string) {
 	if !ok {
 		p.t.Fatalf("%q is not in %q", behind, contents.String())
 	}
-	doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, len(before)+len(behind), text) })
+	doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, len(before)+len(behind), text) })
 	p.sync(name)
 }
 
@@ -190,7 +190,7 @@ func TestHostileFacts(t *testing.T) {
 	want := c.shown("Team/n.md")
 	name, doc := person.note("n.md")
 	hostile := ycrdt.NewDoc(ycrdt.Options{ClientID: 9})
-	noError(t, hostile.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil))
+	noError(t, hostile.ApplyUpdate(doc.EncodeStateAsUpdate(nil)))
 	m := hostile.Map(facts.Name)
 	run := `[%d,%d,1]`
 	many := 15_000
@@ -212,7 +212,7 @@ func TestHostileFacts(t *testing.T) {
 		`{"client":9,"author":"x","marks":[{"add":[` + descending + `]}]}`, `{"client":9,"author":"x","marks":[{"del":[` + descending + `]}]}`,
 		`{"client":9,"author":"x","returned":[{"old":[77,0,400000],"new":[78,0,400000]},{"old":[78,0,400000],"new":[77,0,400000]}]}`,
 	}
-	hostile.Transact(nil, func(tx *ycrdt.Txn) {
+	hostile.Transact(func(tx *ycrdt.Txn) {
 		for i, v := range values {
 			noError(t, m.Set(tx, fmt.Sprintf("%d-9", i+1), v))
 			if text, ok := v.(string); ok {
@@ -225,8 +225,8 @@ func TestHostileFacts(t *testing.T) {
 			noError(t, m.Set(tx, fmt.Sprintf("%d-9", i+100), one))
 		}
 	})
-	noError(t, doc.ApplyUpdate(hostile.EncodeStateAsUpdate(nil), nil))
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	noError(t, doc.ApplyUpdate(hostile.EncodeStateAsUpdate(nil)))
+	doc.Transact(func(tx *ycrdt.Txn) {
 		for i := range 2000 { // what another client says that 9 has done
 			noError(t, doc.Map(facts.Name).Set(tx, fmt.Sprintf("%d-9", i+15_100), fmt.Sprintf(`{"client":9,"author":"x","clock":%d,"len":1}`, i)))
 		}

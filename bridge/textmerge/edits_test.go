@@ -15,7 +15,7 @@ import (
 func textOf(s string) (*ycrdt.Doc, *ycrdt.Text) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text("contents")
-	doc.Transact(nil, func(txn *ycrdt.Txn) { text.Insert(txn, 0, s) })
+	doc.Transact(func(txn *ycrdt.Txn) { text.Insert(txn, 0, s) })
 	return doc, text
 }
 
@@ -40,7 +40,7 @@ func TestApplyEdits(t *testing.T) {
 			want.WriteString(kept + now)
 		}
 		doc, text := textOf(raw.String())
-		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw.String(), edits) })
+		doc.Transact(func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw.String(), edits) })
 		if got := text.String(); got != want.String() {
 			t.Fatalf("%q with %+v: %q, want %q", raw.String(), edits, got, want.String())
 		}
@@ -60,7 +60,7 @@ func BenchmarkApplyEdits(b *testing.B) {
 		}
 		doc, text := textOf(raw)
 		start := b.Elapsed()
-		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw, edits) })
+		doc.Transact(func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw, edits) })
 		return float64(b.Elapsed()-start) / float64(n)
 	}
 	var short, long float64

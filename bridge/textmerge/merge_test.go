@@ -17,7 +17,7 @@ import (
 func docOf(raw string) (*ycrdt.Doc, *ycrdt.Text, Side) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text("contents")
-	doc.Transact(nil, func(txn *ycrdt.Txn) { text.Insert(txn, 0, raw) })
+	doc.Transact(func(txn *ycrdt.Txn) { text.Insert(txn, 0, raw) })
 	return doc, text, sideOf(text)
 }
 
@@ -28,7 +28,7 @@ func sideOf(text *ycrdt.Text) Side {
 
 func edit(doc *ycrdt.Doc, text *ycrdt.Text, raw string) Side {
 	have := text.String()
-	doc.Transact(nil, func(txn *ycrdt.Txn) { ApplyEdits(txn, text, have, DiffSave(have, raw)) })
+	doc.Transact(func(txn *ycrdt.Txn) { ApplyEdits(txn, text, have, DiffSave(have, raw)) })
 	return sideOf(text)
 }
 
@@ -245,7 +245,7 @@ func churn(rng *rand.Rand, doc *ycrdt.Doc, text *ycrdt.Text, times int) {
 	for range times {
 		pos := rng.IntN(text.Len() + 1)
 		at, ok := idAt(text, pos)
-		doc.Transact(nil, func(txn *ycrdt.Txn) {
+		doc.Transact(func(txn *ycrdt.Txn) {
 			if rng.IntN(3) == 0 {
 				text.Delete(txn, pos, 1+rng.IntN(4))
 				return

@@ -12,9 +12,9 @@ import (
 func TestCompaction(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	var log [][]byte
-	d.OnUpdate(func(u []byte, _ any) { log = append(log, u) })
+	d.OnUpdate(func(u []byte) { log = append(log, u) })
 	play(d, newTrace(20_000, 3, 4))
-	d.Transact(nil, func(tx *Txn) { d.Map("m").Set(tx, "k", NewArray(1, NewText("nested"))) })
+	d.Transact(func(tx *Txn) { d.Map("m").Set(tx, "k", NewArray(1, NewText("nested"))) })
 	merged, err := MergeUpdates(log...)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestCompaction(t *testing.T) {
 	for _, d := range []*Doc{whole, pieces} {
 		text := d.Text("t")
 		d.clientID.Store(9)
-		d.Transact(nil, func(tx *Txn) {
+		d.Transact(func(tx *Txn) {
 			text.Insert(tx, text.LenIn(tx)/2, "middle")
 			text.Delete(tx, 10, 100)
 		})
@@ -43,8 +43,8 @@ func TestCompaction(t *testing.T) {
 func TestArenaCompaction(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, strings.Repeat("0123456789", 10_000)) })
-	d.Transact(nil, func(tx *Txn) { text.Delete(tx, 5, 99_990) })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 0, strings.Repeat("0123456789", 10_000)) })
+	d.Transact(func(tx *Txn) { text.Delete(tx, 5, 99_990) })
 	verify(t, d)
 	if n := d.store.Arena.Len(); n > structs.MinDead {
 		t.Errorf("arena has %d bytes for 10 units", n)

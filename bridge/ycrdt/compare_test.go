@@ -121,7 +121,7 @@ func medianOf(runs int, fn func()) float64 {
 
 func load(tb testing.TB, state []byte) *Doc {
 	d := NewDoc(Options{})
-	if err := d.ApplyUpdate(state, nil); err != nil {
+	if err := d.ApplyUpdate(state); err != nil {
 		tb.Fatal(err)
 	}
 	return d
@@ -169,7 +169,7 @@ func (c *comparison) single(trace []tracedEdit) {
 
 func applyAll(tb testing.TB, d *Doc, updates [][]byte) {
 	for _, u := range updates {
-		if err := d.ApplyUpdate(u, nil); err != nil {
+		if err := d.ApplyUpdate(u); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -179,10 +179,10 @@ func applyAll(tb testing.TB, d *Doc, updates [][]byte) {
 func remoteEdits(tb testing.TB, state []byte, n int) (updates [][]byte) {
 	r := rand.New(rand.NewPCG(7, 7))
 	d := load(tb, state)
-	d.OnUpdate(func(u []byte, _ any) { updates = append(updates, u) })
+	d.OnUpdate(func(u []byte) { updates = append(updates, u) })
 	text := d.Text("t")
 	for range n {
-		d.Transact(nil, func(tx *Txn) { text.Insert(tx, r.IntN(text.LenIn(tx)), "remote") })
+		d.Transact(func(tx *Txn) { text.Insert(tx, r.IntN(text.LenIn(tx)), "remote") })
 	}
 	return updates
 }
@@ -271,7 +271,7 @@ func randomProse(r *rand.Rand, n int) string {
 
 func plainNote(r *rand.Rand) []byte {
 	d := NewDoc(Options{ClientID: ClientID(1 + r.Uint32())})
-	d.Transact(nil, func(tx *Txn) { d.Text("t").Insert(tx, 0, randomProse(r, 2048)) })
+	d.Transact(func(tx *Txn) { d.Text("t").Insert(tx, 0, randomProse(r, 2048)) })
 	return d.EncodeStateAsUpdate(nil)
 }
 
@@ -279,9 +279,9 @@ func plainNote(r *rand.Rand) []byte {
 func editedNote(r *rand.Rand) []byte {
 	d := NewDoc(Options{ClientID: ClientID(1 + r.Uint32())})
 	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, randomProse(r, 2048)) })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 0, randomProse(r, 2048)) })
 	for d.store.Used()-1 < 409 {
-		d.Transact(nil, func(tx *Txn) {
+		d.Transact(func(tx *Txn) {
 			pos := r.IntN(text.LenIn(tx) - 8)
 			text.Delete(tx, pos, 4)
 			text.Insert(tx, pos, randomProse(r, 4))

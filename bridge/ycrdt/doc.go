@@ -4,11 +4,10 @@
 //
 //	doc := ycrdt.NewDoc(ycrdt.Options{})
 //	text := doc.Text("contents")
-//	cancel := doc.OnUpdate(func(update []byte, origin any) { send(update) })
-//	defer cancel()
+//	doc.OnUpdate(func(update []byte) { queue(update) })
 //
-//	doc.Transact("me", func(tx *ycrdt.Txn) { text.Insert(tx, 0, "hello") })
-//	err := doc.ApplyUpdate(received, "peer")
+//	doc.Transact(func(tx *ycrdt.Txn) { text.Insert(tx, 0, "hello") })
+//	err := doc.ApplyUpdate(received)
 //
 // # The model
 //
@@ -43,8 +42,7 @@
 // cached value immediately if there is one. Inside a transaction use the methods that take a Txn, which see the changes
 // of the transaction; the other methods would deadlock.
 //
-// Update listeners run after the commit, one at a time and in order, with no lock held. The package starts no
-// goroutines.
+// The package starts no goroutines.
 //
 // # Errors
 //

@@ -31,7 +31,7 @@ type Doc struct {
 	rootsMu sync.Mutex
 	roots   map[string]*root // protected by rootsMu
 
-	events eventQueue
+	onUpdate func(update []byte) // protected by mu
 }
 
 type root struct {
@@ -88,17 +88,13 @@ func (d *Doc) renewClientID() {
 	}
 }
 
-// Transact runs fn as one transaction: other goroutines and peers see either all of its changes or none. It passes
-// origin, which identifies the author of the change, to the update listeners.
+// Transact runs fn as one transaction: other goroutines and peers see either all of its changes or none.
 //
 // fn must use the Txn for all reads and writes of the document (methods ending in "In" read). A method that takes no
 // Txn may wait forever for the transaction to end. Transactions do not nest.
-//
-// After the commit the document calls its listeners with no lock held; see [Doc.OnUpdate].
-func (d *Doc) Transact(origin any, fn func(*Txn)) {
+func (d *Doc) Transact(fn func(*Txn)) {
 	d.mu.Lock()
-	d.txn.begin(origin, true)
-	defer d.events.deliver()
+	d.txn.begin(true)
 	defer d.mu.Unlock()
 	defer d.finish() // if fn panics, its changes stay
 	fn(&d.txn)
@@ -115,9 +111,18 @@ func (d *Doc) finish() {
 	if !tx.local {
 		d.renewClientID()
 	}
-	if d.events.hasListeners() {
-		d.events.queue(exchange.EncodeTransaction(&tx.edit), tx.origin)
+	if d.onUpdate != nil {
+		d.onUpdate(exchange.EncodeTransaction(&tx.edit))
 	}
+}
+
+// OnUpdate makes the document call fn at the end of every transaction that changes it, instead of the function of an
+// earlier call. nil ends this. update has the change in format V1. The document is locked during the call, so fn must
+// not use it.
+func (d *Doc) OnUpdate(fn func(update []byte)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.onUpdate = fn
 }
 
 // Text returns the text called name at the root of the document. A root exists once it has had content.

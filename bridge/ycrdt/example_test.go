@@ -12,22 +12,22 @@ func Example() {
 	alice := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
 	bob := ycrdt.NewDoc(ycrdt.Options{ClientID: 2})
 
-	alice.Transact(nil, func(tx *ycrdt.Txn) {
+	alice.Transact(func(tx *ycrdt.Txn) {
 		alice.Text("contents").Insert(tx, 0, "Hello!")
 	})
-	if err := bob.ApplyUpdate(alice.EncodeStateAsUpdate(nil), "alice"); err != nil {
+	if err := bob.ApplyUpdate(alice.EncodeStateAsUpdate(nil)); err != nil {
 		fmt.Println(err)
 	}
 
-	alice.Transact(nil, func(tx *ycrdt.Txn) { alice.Text("contents").Insert(tx, 5, ", Bob") })
-	bob.Transact(nil, func(tx *ycrdt.Txn) { bob.Text("contents").Insert(tx, 6, " How are you?") })
+	alice.Transact(func(tx *ycrdt.Txn) { alice.Text("contents").Insert(tx, 5, ", Bob") })
+	bob.Transact(func(tx *ycrdt.Txn) { bob.Text("contents").Insert(tx, 6, " How are you?") })
 
 	toBob := alice.EncodeStateAsUpdate(bob.EncodeStateVector())
 	toAlice := bob.EncodeStateAsUpdate(alice.EncodeStateVector())
-	if err := bob.ApplyUpdate(toBob, "alice"); err != nil {
+	if err := bob.ApplyUpdate(toBob); err != nil {
 		fmt.Println(err)
 	}
-	if err := alice.ApplyUpdate(toAlice, "bob"); err != nil {
+	if err := alice.ApplyUpdate(toAlice); err != nil {
 		fmt.Println(err)
 	}
 	fmt.Println(alice.Text("contents"))
@@ -37,30 +37,24 @@ func Example() {
 	// Hello, Bob! How are you?
 }
 
-// A provider passes on the changes that are made here, applies those that arrive, and tells the two apart by their origin.
+// A provider passes on the changes that are made here, and applies those that arrive.
 func Example_provider() {
 	server := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 2})
 
 	connection := make(chan []byte, 16)
-	cancel := doc.OnUpdate(func(update []byte, origin any) {
-		if origin != "server" {
-			connection <- update
-		}
-	})
-	defer cancel()
-
 	// The server has something to begin with.
-	server.Transact(nil, func(tx *ycrdt.Txn) { server.Text("note").Insert(tx, 0, "# Title\n") })
-	if err := doc.ApplyUpdate(server.EncodeStateAsUpdate(doc.EncodeStateVector()), "server"); err != nil {
+	server.Transact(func(tx *ycrdt.Txn) { server.Text("note").Insert(tx, 0, "# Title\n") })
+	if err := doc.ApplyUpdate(server.EncodeStateAsUpdate(doc.EncodeStateVector())); err != nil {
 		fmt.Println(err)
 	}
 	// We add to it.
-	doc.Transact("me", func(tx *ycrdt.Txn) { doc.Text("note").Insert(tx, doc.Text("note").LenIn(tx), "text") })
+	doc.OnUpdate(func(update []byte) { connection <- update })
+	doc.Transact(func(tx *ycrdt.Txn) { doc.Text("note").Insert(tx, doc.Text("note").LenIn(tx), "text") })
 	close(connection)
 
 	for update := range connection {
-		if err := server.ApplyUpdate(update, nil); err != nil {
+		if err := server.ApplyUpdate(update); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -71,7 +65,7 @@ func Example_provider() {
 func ExampleMap() {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	meta := doc.Map("meta")
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		err := meta.Set(tx, "note.md", ycrdt.NewMap(map[string]any{
 			"id":   "9f3c",
 			"tags": ycrdt.NewArray("a", "b"),

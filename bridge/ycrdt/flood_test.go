@@ -40,7 +40,7 @@ func TestManyItems(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	applyAll(t, d, [][]byte{append(update, 0)})
 	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) {
+	d.Transact(func(tx *Txn) {
 		text.Insert(tx, n/2, "middle")
 		text.Delete(tx, n/4, n/4)
 	})
@@ -55,7 +55,7 @@ func TestManyDeletes(t *testing.T) {
 	const n = 1_000_000
 	d := NewDoc(Options{ClientID: 1})
 	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, strings.Repeat("xy", n)) })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 0, strings.Repeat("xy", n)) })
 	update := uints(0, 1, 1, n)
 	for i := range n {
 		update = append(lib0.AppendUint(update, uint64(2*i)), 1)
@@ -76,7 +76,7 @@ func TestManyPendingDeletes(t *testing.T) {
 	for i := range n {
 		update = append(lib0.AppendUint(update, uint64(2*i)), 1)
 	}
-	if err := d.ApplyUpdate(update, nil); !errors.Is(err, ErrPendingLimit) {
+	if err := d.ApplyUpdate(update); !errors.Is(err, ErrPendingLimit) {
 		t.Errorf("ApplyUpdate = %v, want ErrPendingLimit", err)
 	}
 	if !bytes.Equal(d.EncodeStateAsUpdate(nil), before) {
@@ -90,7 +90,7 @@ func TestManyPendingDeletes(t *testing.T) {
 func TestOverlappingDeletes(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) {
+	d.Transact(func(tx *Txn) {
 		for range 50_000 {
 			text.Insert(tx, 0, "x")
 		}
@@ -115,13 +115,13 @@ func TestLastClocks(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	apply(t, d, uints(1, 2, 50, 0, 1, 1, "t", end-3, byte(0x84), 50, end-4, "abc", 1, 50, 1, end-2, 1))
 	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 1, "-") })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 1, "-") })
 	if got, want := text.String(), "a-c"; got != want {
 		t.Errorf("text is %q, want %q", got, want)
 	}
 	checkReload(t, d)
 	before := d.EncodeStateAsUpdate(nil)
-	if err := d.ApplyUpdate(uints(1, 1, 50, end, byte(0x84), 50, end-1, "d", 0), nil); !errors.Is(err, ErrMalformed) {
+	if err := d.ApplyUpdate(uints(1, 1, 50, end, byte(0x84), 50, end-1, "d", 0)); !errors.Is(err, ErrMalformed) {
 		t.Errorf("one unit more: %v, want ErrMalformed", err)
 	}
 	if !bytes.Equal(d.EncodeStateAsUpdate(nil), before) {

@@ -21,8 +21,8 @@ func seedUpdates(f *testing.F) {
 func checkFirst(t *testing.T, update []byte) {
 	t.Helper()
 	empty, touched := NewDoc(Options{ClientID: 9}), NewDoc(Options{ClientID: 9})
-	touched.Transact(nil, func(tx *Txn) { touched.Text("t").in(tx) })
-	gotErr, wantErr := empty.ApplyUpdate(update, nil), touched.ApplyUpdate(update, nil)
+	touched.Transact(func(tx *Txn) { touched.Text("t").in(tx) })
+	gotErr, wantErr := empty.ApplyUpdate(update), touched.ApplyUpdate(update)
 	if (gotErr == nil) != (wantErr == nil) {
 		t.Errorf("%x: empty document: %v, other: %v", update, gotErr, wantErr)
 	}
@@ -41,7 +41,7 @@ func FuzzApplyUpdate(f *testing.F) {
 		var err error
 		need.Call(t, update, func() {
 			d = some(t)
-			err = d.ApplyUpdate(update, nil)
+			err = d.ApplyUpdate(update)
 		})
 		verify(t, d)
 		state := d.EncodeStateAsUpdate(nil)
@@ -62,7 +62,7 @@ func FuzzApplyUpdate(f *testing.F) {
 			checkCopy(t, d)
 		}
 		// The document can still be edited.
-		d.Transact(nil, func(tx *Txn) {
+		d.Transact(func(tx *Txn) {
 			d.Text("t").Insert(tx, 3, "new")
 			d.Text("t").Delete(tx, 0, 2)
 			d.Array("a").Push(tx, 1)

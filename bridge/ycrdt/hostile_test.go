@@ -31,19 +31,19 @@ func uints(parts ...any) (out []byte) {
 // some is a document with content of every kind that the API makes.
 func some(t testing.TB) *Doc {
 	d := NewDoc(Options{ClientID: 1})
-	d.Transact(nil, func(tx *Txn) {
+	d.Transact(func(tx *Txn) {
 		d.Text("t").Insert(tx, 0, "hello 😀 world")
 		d.Map("m").Set(tx, "k", NewMap(map[string]any{"t": NewText("x"), "n": 1}))
 		d.Array("a").Insert(tx, 0, 1, []byte{2}, "three", NewArray(4))
 	})
-	d.Transact(nil, func(tx *Txn) { d.Text("t").Delete(tx, 2, 2) })
+	d.Transact(func(tx *Txn) { d.Text("t").Delete(tx, 2, 2) })
 	return d
 }
 
 // A struct that is known, but refers to other places than it did, changes nothing.
 func TestKnownStructsChangeNothing(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
-	d.Transact(nil, func(tx *Txn) { d.Text("t").Insert(tx, 0, "é🙂é") })
+	d.Transact(func(tx *Txn) { d.Text("t").Insert(tx, 0, "é🙂é") })
 	end := uints(1, 1, 2, 0, []byte{0x84}, 1, 3, "x", 0) // client 2 writes x after unit 3 of client 1
 	apply(t, d, end)
 	state := d.EncodeStateAsUpdate(nil)
@@ -96,7 +96,7 @@ func TestHostileUpdatesAreRefused(t *testing.T) {
 			d := some(t)
 			before := d.EncodeStateAsUpdate(nil)
 			need.Call(t, update, func() {
-				if err := d.ApplyUpdate(update, nil); !errors.Is(err, ErrMalformed) {
+				if err := d.ApplyUpdate(update); !errors.Is(err, ErrMalformed) {
 					t.Errorf("ApplyUpdate = %v, want ErrMalformed", err)
 				}
 			})
@@ -151,9 +151,9 @@ func TestWideClocks(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	apply(t, d, uints(1, 3, 50, 0, 1, 1, "t", 1<<40, byte(0x84), 50, 1<<40-1, "abcdef", byte(0x84), 50, 1<<40+5, "g", 0))
 	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 3, "-") })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 3, "-") })
 	verify(t, d)
-	d.Transact(nil, func(tx *Txn) { text.Delete(tx, 1, 1) })
+	d.Transact(func(tx *Txn) { text.Delete(tx, 1, 1) })
 	verify(t, d)
 	if got, want := text.String(), "ac-defg"; got != want {
 		t.Errorf("text is %q, want %q", got, want)
@@ -177,10 +177,10 @@ func TestDeepNesting(t *testing.T) {
 	}
 	d := NewDoc(Options{ClientID: 1})
 	a := d.Array("a")
-	if err := d.ApplyUpdate(append(update, 0), nil); err != nil {
+	if err := d.ApplyUpdate(append(update, 0)); err != nil {
 		t.Fatal(err)
 	}
-	d.Transact(nil, func(tx *Txn) { a.Delete(tx, 0, 1) })
+	d.Transact(func(tx *Txn) { a.Delete(tx, 0, 1) })
 	verify(t, d)
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil)[:10], hex.EncodeToString(uints(1, 2, 50, 0, 1, 1, "a", 1, []byte{0})))
 }
@@ -192,20 +192,20 @@ func TestPendingIsBounded(t *testing.T) {
 	var err error
 	applied := 0
 	for ; err == nil && applied < 100; applied++ {
-		err = d.ApplyUpdate(uints(1, 1, 100+applied, 10, byte(0x84), 60, 0, long, 0), nil)
+		err = d.ApplyUpdate(uints(1, 1, 100+applied, 10, byte(0x84), 60, 0, long, 0))
 	}
 	if !errors.Is(err, ErrPendingLimit) {
 		t.Errorf("after %d updates of 1 MiB: %v, want ErrPendingLimit", applied, err)
 	}
 	before := d.EncodeStateAsUpdate(nil)
-	if err := d.ApplyUpdate(uints(1, 1, 70, 10, byte(0x84), 60, 0, long, 0), nil); !errors.Is(err, ErrPendingLimit) {
+	if err := d.ApplyUpdate(uints(1, 1, 70, 10, byte(0x84), 60, 0, long, 0)); !errors.Is(err, ErrPendingLimit) {
 		t.Errorf("ApplyUpdate = %v, want ErrPendingLimit", err)
 	}
 	if !bytes.Equal(d.EncodeStateAsUpdate(nil), before) {
 		t.Error("the document has changed")
 	}
 	// What can be integrated is still welcome, however large.
-	if err := d.ApplyUpdate(uints(1, 1, 80, 0, 4, 1, "t", long+long, 0), nil); err != nil {
+	if err := d.ApplyUpdate(uints(1, 1, 80, 0, 4, 1, "t", long+long, 0)); err != nil {
 		t.Error(err)
 	}
 }
@@ -213,7 +213,7 @@ func TestPendingIsBounded(t *testing.T) {
 func TestClientIDChanges(t *testing.T) {
 	d := NewDoc(Options{ClientID: 5})
 	other := NewDoc(Options{ClientID: 5})
-	other.Transact(nil, func(tx *Txn) { other.Text("t").Insert(tx, 0, "x") })
+	other.Transact(func(tx *Txn) { other.Text("t").Insert(tx, 0, "x") })
 	apply(t, d, other.EncodeStateAsUpdate(nil))
 	if d.ClientID() == 5 {
 		t.Error("the client id has not changed")

@@ -14,11 +14,11 @@ func TestInsertAtWhatWasDeleted(t *testing.T) {
 	for _, order := range [][]int{{0, 1}, {1, 0}} {
 		d := ycrdt.NewDoc(ycrdt.Options{ClientID: 7})
 		text := d.Text("t")
-		d.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "lXYr") })
-		d.Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 1, 2) })
+		d.Transact(func(tx *ycrdt.Txn) { text.Insert(tx, 0, "lXYr") })
+		d.Transact(func(tx *ycrdt.Txn) { text.Delete(tx, 1, 2) })
 		for _, i := range order {
 			id := ycrdt.ID{Client: 7, Clock: uint64(1 + i)}
-			d.Transact(nil, func(tx *ycrdt.Txn) {
+			d.Transact(func(tx *ycrdt.Txn) {
 				if !text.InsertAt(tx, id, ycrdt.After, "xy"[i:i+1]) {
 					t.Errorf("unit %v has no place", id)
 				}
@@ -28,10 +28,10 @@ func TestInsertAtWhatWasDeleted(t *testing.T) {
 			t.Errorf("in the order %v: %q", order, got)
 		}
 		peer := ycrdt.NewDoc(ycrdt.Options{})
-		if err := peer.ApplyUpdate(d.EncodeStateAsUpdate(nil), nil); err != nil || peer.Text("t").String() != "lxyr" {
+		if err := peer.ApplyUpdate(d.EncodeStateAsUpdate(nil)); err != nil || peer.Text("t").String() != "lxyr" {
 			t.Errorf("a peer has %q, %v", peer.Text("t").String(), err)
 		}
-		d.Transact(nil, func(tx *ycrdt.Txn) {
+		d.Transact(func(tx *ycrdt.Txn) {
 			if text.InsertAt(tx, ycrdt.ID{Client: 7, Clock: 999}, ycrdt.After, "z") || text.InsertAt(tx, ycrdt.ID{Client: 8}, ycrdt.Before, "z") {
 				t.Error("a unit that is not there has a place")
 			}
@@ -47,7 +47,7 @@ func TestInsertAtConverges(t *testing.T) {
 			d := docs[r.IntN(len(docs))]
 			text := d.Text("t")
 			pieces := text.Pieces()
-			d.Transact(nil, func(tx *ycrdt.Txn) {
+			d.Transact(func(tx *ycrdt.Txn) {
 				text.InsertAfter(tx, r.IntN(text.LenIn(tx)+1), "ab")
 				if len(pieces) > 0 {
 					p := pieces[r.IntN(len(pieces))]
@@ -60,20 +60,20 @@ func TestInsertAtConverges(t *testing.T) {
 				t.Fatalf("%v", err)
 			}
 			if r.IntN(3) == 0 {
-				if err := docs[r.IntN(len(docs))].ApplyUpdate(d.EncodeStateAsUpdate(nil), nil); err != nil {
+				if err := docs[r.IntN(len(docs))].ApplyUpdate(d.EncodeStateAsUpdate(nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		for _, d := range docs {
 			for _, from := range docs {
-				if err := d.ApplyUpdate(from.EncodeStateAsUpdate(nil), nil); err != nil {
+				if err := d.ApplyUpdate(from.EncodeStateAsUpdate(nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		docs = append(docs, ycrdt.NewDoc(ycrdt.Options{}))
-		if err := docs[3].ApplyUpdate(docs[0].EncodeStateAsUpdate(nil), nil); err != nil {
+		if err := docs[3].ApplyUpdate(docs[0].EncodeStateAsUpdate(nil)); err != nil {
 			t.Fatal(err)
 		}
 		want := docs[0].Text("t").String()

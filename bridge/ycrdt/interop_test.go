@@ -111,7 +111,7 @@ func history(seed uint64) (state, later []byte) {
 	edit := func(d *Doc) {
 		text := d.Text("t")
 		pieces := text.Pieces()
-		d.Transact(nil, func(tx *Txn) {
+		d.Transact(func(tx *Txn) {
 			if len(pieces) > 0 { // also where only deleted text is
 				p := pieces[r.IntN(len(pieces))]
 				p.ID.Clock += uint64(p.Len - 1)
@@ -125,7 +125,7 @@ func history(seed uint64) (state, later []byte) {
 	for range 30 {
 		a, b := r.IntN(2), r.IntN(2)
 		edit(docs[a])
-		if err := docs[b].ApplyUpdate(docs[1-b].EncodeStateAsUpdate(nil), nil); err != nil {
+		if err := docs[b].ApplyUpdate(docs[1-b].EncodeStateAsUpdate(nil)); err != nil {
 			panic(err)
 		}
 	}

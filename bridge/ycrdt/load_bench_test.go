@@ -33,7 +33,7 @@ func BenchmarkType(b *testing.B) {
 	pos := text.Len() / 2
 	b.ReportAllocs()
 	for b.Loop() {
-		d.Transact(nil, func(tx *Txn) { text.Insert(tx, pos, "x") })
+		d.Transact(func(tx *Txn) { text.Insert(tx, pos, "x") })
 		pos++
 	}
 }
@@ -55,7 +55,7 @@ func BenchmarkString(b *testing.B) {
 	text := d.Text("t")
 	b.ReportAllocs()
 	for b.Loop() {
-		d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, "x") })
+		d.Transact(func(tx *Txn) { text.Insert(tx, 0, "x") })
 		_ = text.String()
 	}
 }

@@ -36,7 +36,7 @@ func BenchmarkNative(b *testing.B) {
 	})
 	floor := medianOf(5, func() {
 		d := NewDoc(Options{ClientID: 1})
-		d.Transact(nil, func(tx *Txn) {
+		d.Transact(func(tx *Txn) {
 			for _, e := range trace {
 				makeEdit(tx, d.Text("t"), e)
 			}

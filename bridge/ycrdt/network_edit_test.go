@@ -10,7 +10,7 @@ var snippets = []string{"a", "bc", "hello ", "😀", "é", "日本", "x😀y", "
 
 // edit makes a transaction of one to three random changes.
 func (n *network) edit(doc *ycrdt.Doc) {
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		for range 1 + n.rand.IntN(3) {
 			n.change(doc, tx)
 		}

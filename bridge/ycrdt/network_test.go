@@ -66,7 +66,7 @@ func newNetwork(seed uint64, opts networkOptions) *network {
 		p.doc.Text("text")
 		p.doc.Map("map")
 		p.doc.Array("array")
-		p.doc.OnUpdate(func(update []byte, _ any) { p.sent = append(p.sent, update) })
+		p.doc.OnUpdate(func(update []byte) { p.sent = append(p.sent, update) })
 		n.peers = append(n.peers, p)
 	}
 	return n
@@ -104,7 +104,7 @@ func (n *network) deliver(from *peer, doc *ycrdt.Doc) error {
 }
 
 func (n *network) apply(doc *ycrdt.Doc, update []byte) error {
-	if err := doc.ApplyUpdate(update, nil); err != nil {
+	if err := doc.ApplyUpdate(update); err != nil {
 		return fmt.Errorf("update %x: %w", update, err)
 	}
 	return n.opts.Verify(doc)

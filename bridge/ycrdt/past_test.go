@@ -19,7 +19,7 @@ func drawEdits(t testing.TB, r *rand.Rand) (updates [][]byte, moments []moment) 
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	seen := ycrdt.JoinSnapshots()
 	apply := func(update []byte) {
-		if err := doc.ApplyUpdate(update, nil); err != nil {
+		if err := doc.ApplyUpdate(update); err != nil {
 			t.Fatal(err)
 		}
 		s, err := ycrdt.SnapshotOf(update)
@@ -38,21 +38,21 @@ func drawEdits(t testing.TB, r *rand.Rand) (updates [][]byte, moments []moment) 
 	for range randomtest.Between(r, 1, 30) {
 		peer := peers[randomtest.Between(r, 0, clients-1)]
 		if r.IntN(2) == 0 {
-			if err := peer.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
+			if err := peer.ApplyUpdate(doc.EncodeStateAsUpdate(nil)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var made []byte
-		cancel := peer.OnUpdate(func(u []byte, _ any) { made = u })
+		peer.OnUpdate(func(u []byte) { made = u })
 		text := peer.Text("contents")
 		at := randomtest.Between(r, 0, text.Len())
 		n := randomtest.Between(r, 0, text.Len()-at)
 		words := randomtest.Pick(r, "", "a", "more words ", "ü", "line\n")
-		peer.Transact(nil, func(tx *ycrdt.Txn) {
+		peer.Transact(func(tx *ycrdt.Txn) {
 			text.Delete(tx, at, n)
 			text.Insert(tx, at, words)
 		})
-		cancel()
+		peer.OnUpdate(nil)
 		if made != nil {
 			apply(made)
 		}
@@ -73,7 +73,7 @@ func TestPastBySnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 		doc := ycrdt.NewDoc(ycrdt.Options{})
-		if err := doc.ApplyUpdate(held, nil); err != nil {
+		if err := doc.ApplyUpdate(held); err != nil {
 			t.Fatal(err)
 		}
 		text := []rune(doc.Text("contents").String()) // each of one unit

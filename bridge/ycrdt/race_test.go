@@ -25,17 +25,15 @@ func TestSharedDoc(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text("t")
 	mirror := ycrdt.NewDoc(ycrdt.Options{})
-	doc.OnUpdate(func(update []byte, _ any) {
-		if err := mirror.ApplyUpdate(update, nil); err != nil {
+	doc.OnUpdate(func(update []byte) {
+		if err := mirror.ApplyUpdate(update); err != nil {
 			t.Error(err)
 		}
 	})
 	inParallel(func(worker int) {
 		own := ycrdt.NewDoc(ycrdt.Options{})
-		cancel := doc.OnUpdate(func([]byte, any) {})
-		defer cancel()
 		for i := range rounds {
-			doc.Transact(worker, func(tx *ycrdt.Txn) {
+			doc.Transact(func(tx *ycrdt.Txn) {
 				text.Insert(tx, text.LenIn(tx)/2, "x")
 				doc.Map("m").Set(tx, fmt.Sprint(worker), i)
 			})
@@ -43,12 +41,12 @@ func TestSharedDoc(t *testing.T) {
 				t.Error("the text is empty after an insertion")
 			}
 			ycrdt.Content(doc)
-			if err := own.ApplyUpdate(doc.EncodeStateAsUpdate(own.EncodeStateVector()), nil); err != nil {
+			if err := own.ApplyUpdate(doc.EncodeStateAsUpdate(own.EncodeStateVector())); err != nil {
 				t.Error(err)
 			}
-			own.Transact(nil, func(tx *ycrdt.Txn) { own.Text("t").Insert(tx, 0, "o") })
+			own.Transact(func(tx *ycrdt.Txn) { own.Text("t").Insert(tx, 0, "o") })
 		}
-		if err := doc.ApplyUpdate(own.EncodeStateAsUpdate(nil), worker); err != nil {
+		if err := doc.ApplyUpdate(own.EncodeStateAsUpdate(nil)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -71,7 +69,7 @@ func TestSeparateDocs(t *testing.T) {
 	}
 	exchange := func(worker int) {
 		for _, from := range docs {
-			if err := docs[worker].ApplyUpdate(from.EncodeStateAsUpdate(docs[worker].EncodeStateVector()), nil); err != nil {
+			if err := docs[worker].ApplyUpdate(from.EncodeStateAsUpdate(docs[worker].EncodeStateVector())); err != nil {
 				t.Error(err)
 			}
 		}
@@ -79,8 +77,8 @@ func TestSeparateDocs(t *testing.T) {
 	inParallel(func(worker int) {
 		text := docs[worker].Text("t")
 		for range 50 {
-			docs[worker].Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "ab") })
-			docs[worker].Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 1, 1) })
+			docs[worker].Transact(func(tx *ycrdt.Txn) { text.Insert(tx, 0, "ab") })
+			docs[worker].Transact(func(tx *ycrdt.Txn) { text.Delete(tx, 1, 1) })
 			exchange(worker)
 		}
 	})
@@ -95,27 +93,6 @@ func TestSeparateDocs(t *testing.T) {
 	}
 }
 
-// TestCallbackOrder checks that callbacks run in the order of the commits, also those that callbacks cause.
-func TestCallbackOrder(t *testing.T) {
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text := doc.Text("t")
-	var seen []int
-	cancel := doc.OnUpdate(func(_ []byte, origin any) {
-		n := origin.(int)
-		seen = append(seen, n)
-		if n < 3 {
-			doc.Transact(n+1, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "x") })
-			seen = append(seen, -n) // the callback of the nested commit runs later
-		}
-	})
-	doc.Transact(1, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "x") })
-	cancel()
-	doc.Transact(9, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "x") })
-	if got, want := fmt.Sprint(seen), "[1 -1 2 -2 3]"; got != want {
-		t.Errorf("events are %s, want %s", got, want)
-	}
-}
-
 // TestPanicInTransaction checks that a panic leaves the document usable.
 func TestPanicInTransaction(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
@@ -126,12 +103,12 @@ func TestPanicInTransaction(t *testing.T) {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		doc.Transact(nil, func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			text.Insert(tx, 0, "kept")
 			panic("callback")
 		})
 	}()
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 4, "!") })
+	doc.Transact(func(tx *ycrdt.Txn) { text.Insert(tx, 4, "!") })
 	if got := text.String(); got != "kept!" {
 		t.Errorf("text is %q", got)
 	}
@@ -141,7 +118,7 @@ func TestPanicInTransaction(t *testing.T) {
 func TestStaleTxn(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	var kept *ycrdt.Txn
-	doc.Transact(nil, func(tx *ycrdt.Txn) { kept = tx })
+	doc.Transact(func(tx *ycrdt.Txn) { kept = tx })
 	defer func() {
 		if recover() == nil {
 			t.Error("a stale Txn was accepted")

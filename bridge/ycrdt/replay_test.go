@@ -52,7 +52,7 @@ type replica struct {
 func newReplica(id uint64) *replica {
 	d := NewDoc(Options{ClientID: ClientID(id)})
 	r := &replica{doc: d, text: d.Text("t"), m: d.Map("m"), array: d.Array("a")}
-	d.OnUpdate(func(u []byte, _ any) { r.updates = append(r.updates, hex.EncodeToString(u)) })
+	d.OnUpdate(func(u []byte) { r.updates = append(r.updates, hex.EncodeToString(u)) })
 	return r
 }
 
@@ -103,7 +103,7 @@ func replayStep(replicas []*replica, s *scenarioStep) error {
 	var err error
 	switch s.Kind {
 	case "local":
-		r.doc.Transact(nil, func(tx *Txn) {
+		r.doc.Transact(func(tx *Txn) {
 			for _, op := range s.Ops {
 				if err == nil {
 					err = r.perform(tx, op)
@@ -120,7 +120,7 @@ func replayStep(replicas []*replica, s *scenarioStep) error {
 		return err
 	}
 	for _, u := range follow {
-		if err := r.doc.ApplyUpdate(mustHex(u), nil); err != nil {
+		if err := r.doc.ApplyUpdate(mustHex(u)); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (r *replica) sameState(what string, got []byte, want string) error {
 
 func reload(state []byte) string {
 	d := NewDoc(Options{})
-	if err := d.ApplyUpdate(state, nil); err != nil {
+	if err := d.ApplyUpdate(state); err != nil {
 		return err.Error()
 	}
 	return hex.EncodeToString(d.EncodeStateAsUpdate(nil))
@@ -196,7 +196,7 @@ func (r *replica) deliver(replicas []*replica, s *scenarioStep) error {
 			return err
 		}
 	}
-	return r.doc.ApplyUpdate(update, nil)
+	return r.doc.ApplyUpdate(update)
 }
 
 func mustHex(s string) []byte {

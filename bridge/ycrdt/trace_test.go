@@ -68,7 +68,7 @@ func play(d *Doc, trace []tracedEdit) {
 		if ClientID(e.client) != d.ClientID() {
 			d.clientID.Store(uint64(e.client))
 		}
-		d.Transact(nil, func(tx *Txn) { makeEdit(tx, text, e) })
+		d.Transact(func(tx *Txn) { makeEdit(tx, text, e) })
 	}
 }
 

@@ -5,20 +5,19 @@ import "github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 // A Txn is a running transaction. It permits changes of the document and reads of these changes. It is valid only until
 // the function that received it returns, and only on the goroutine of that function.
 type Txn struct {
-	doc    *Doc
-	edit   edit.Txn
-	origin any
-	local  bool
-	open   bool
+	doc   *Doc
+	edit  edit.Txn
+	local bool
+	open  bool
 }
 
-func (tx *Txn) begin(origin any, local bool) {
-	tx.origin, tx.local, tx.open = origin, local, true
+func (tx *Txn) begin(local bool) {
+	tx.local, tx.open = local, true
 	tx.edit.Begin(tx.doc.ClientID())
 }
 
 func (tx *Txn) end() {
-	tx.open, tx.origin = false, nil
+	tx.open = false
 	tx.edit.End()
 }
 

@@ -23,7 +23,7 @@ func textModel(t testing.TB, r *rand.Rand) {
 	model := ""
 	for range 80 {
 		before := text.String()
-		doc.Transact(nil, func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			for range 1 + r.IntN(4) {
 				pos := r.IntN(len(model) + 1)
 				if r.IntN(3) > 0 {
@@ -52,7 +52,7 @@ func textModel(t testing.TB, r *rand.Rand) {
 func TestPositionsAreClamped(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text, array := doc.Text("t"), doc.Array("a")
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		text.Insert(tx, 99, "b")
 		text.Insert(tx, -5, "a\xff")
 		text.Delete(tx, -1, 0)
@@ -71,9 +71,9 @@ func TestPositionsAreClamped(t *testing.T) {
 func TestRuns(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 7})
 	text := doc.Text("t")
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "hello 😀") })
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 1, 2) })
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 4, "new") })
+	doc.Transact(func(tx *ycrdt.Txn) { text.Insert(tx, 0, "hello 😀") })
+	doc.Transact(func(tx *ycrdt.Txn) { text.Delete(tx, 1, 2) })
+	doc.Transact(func(tx *ycrdt.Txn) { text.Insert(tx, 4, "new") })
 	run := func(clock uint64, n int) ycrdt.Run {
 		return ycrdt.Run{ID: ycrdt.ID{Client: 7, Clock: clock}, Len: n}
 	}
@@ -87,7 +87,7 @@ func TestValuesAreRefused(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	m, a := doc.Map("m"), doc.Array("a")
 	used, twice := ycrdt.NewText("x"), ycrdt.NewMap(nil)
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		if err := m.Set(tx, "used", used); err != nil {
 			t.Error(err)
 		}
@@ -119,7 +119,7 @@ func TestDeletedType(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	m := doc.Map("m")
 	text, inner, array := ycrdt.NewText("x"), ycrdt.NewMap(nil), ycrdt.NewArray(1)
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		m.Set(tx, "t", text)
 		m.Set(tx, "m", inner)
 		m.Set(tx, "a", array)
@@ -136,13 +136,13 @@ func TestDeletedType(t *testing.T) {
 		array.Push(tx, 3)
 		array.Delete(tx, 0, 1)
 	}
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		for _, key := range m.KeysIn(tx) {
 			m.Delete(tx, key)
 		}
 		change(tx)
 	})
-	doc.Transact(nil, change)
+	doc.Transact(change)
 	if text.String() != "" || inner.Len() != 0 || len(array.Values()) != 0 {
 		t.Errorf("deleted types hold %q, %v, %v", text, inner.Keys(), array.Values())
 	}
@@ -150,7 +150,7 @@ func TestDeletedType(t *testing.T) {
 		t.Error(err)
 	}
 	other := ycrdt.NewDoc(ycrdt.Options{})
-	if err := other.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
+	if err := other.ApplyUpdate(doc.EncodeStateAsUpdate(nil)); err != nil {
 		t.Error(err)
 	}
 }
@@ -165,7 +165,7 @@ func TestObjectOfMap(t *testing.T) {
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
 	m := doc.Map("m")
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		for _, el := range obj("z", 0, "gone", 0, "a", "a", "z", obj("y", 1, "b", obj("d", "e", "c", 2.5))) {
 			if err := m.Set(tx, el.Key, el.Value); err != nil {
 				t.Error(err)
@@ -174,12 +174,12 @@ func TestObjectOfMap(t *testing.T) {
 		m.Delete(tx, "gone")
 	})
 	again := ycrdt.NewDoc(ycrdt.Options{ClientID: 2})
-	if err := again.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
+	if err := again.ApplyUpdate(doc.EncodeStateAsUpdate(nil)); err != nil {
 		t.Fatal(err)
 	}
 	want := obj("z", obj("y", int64(1), "b", obj("d", "e", "c", 2.5)), "a", "a")
 	for _, d := range []*ycrdt.Doc{doc, again} {
-		d.Transact(nil, func(tx *ycrdt.Txn) {
+		d.Transact(func(tx *ycrdt.Txn) {
 			if got := d.Map("m").ObjectIn(tx); !reflect.DeepEqual(got, want) {
 				t.Errorf("client %d: %v, want %v", d.ClientID(), got, want)
 			}
@@ -191,9 +191,9 @@ func TestSnapshot(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
 	text := doc.Text("t")
 	empty := doc.Snapshot()
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "abc") })
+	doc.Transact(func(tx *ycrdt.Txn) { text.Insert(tx, 0, "abc") })
 	typed := doc.Snapshot()
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 1, 1) })
+	doc.Transact(func(tx *ycrdt.Txn) { text.Delete(tx, 1, 1) })
 	deleted := doc.Snapshot()
 	order := []*ycrdt.Snapshot{empty, typed, deleted}
 	for i, a := range order {

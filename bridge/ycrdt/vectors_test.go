@@ -37,7 +37,7 @@ func verify(t *testing.T, d *Doc) {
 
 func apply(t *testing.T, d *Doc, update []byte) {
 	t.Helper()
-	if err := d.ApplyUpdate(update, nil); err != nil {
+	if err := d.ApplyUpdate(update); err != nil {
 		t.Fatalf("ApplyUpdate(%x): %v", update, err)
 	}
 	verify(t, d)
@@ -46,7 +46,7 @@ func apply(t *testing.T, d *Doc, update []byte) {
 // recordUpdates returns the hex of every update that d emits from now on.
 func recordUpdates(d *Doc) *[]string {
 	updates := &[]string{}
-	d.OnUpdate(func(update []byte, _ any) { *updates = append(*updates, hex.EncodeToString(update)) })
+	d.OnUpdate(func(update []byte) { *updates = append(*updates, hex.EncodeToString(update)) })
 	return updates
 }
 
@@ -54,9 +54,9 @@ func TestVectorText(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	events := recordUpdates(d)
 	text := d.Text("contents")
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, "ab😀c") })
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 2, "X") })
-	d.Transact(nil, func(tx *Txn) { text.Delete(tx, 0, 1) })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 0, "ab😀c") })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 2, "X") })
+	d.Transact(func(tx *Txn) { text.Delete(tx, 0, 1) })
 	verify(t, d)
 	if got := text.String(); got != "bX😀c" {
 		t.Errorf("text is %q", got)
@@ -110,11 +110,11 @@ func TestVectorSurrogates(t *testing.T) {
 	d = NewDoc(Options{ClientID: 1})
 	apply(t, d, unhex(t, base))
 	text := d.Text("contents")
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 2, "X") })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 2, "X") })
 	if got := text.String(); got != "aX😀b" {
 		t.Errorf("text after insert is %q", got)
 	}
-	d.Transact(nil, func(tx *Txn) { text.Delete(tx, 3, 1) })
+	d.Transact(func(tx *Txn) { text.Delete(tx, 3, 1) })
 	if got := text.String(); got != "aXb" {
 		t.Errorf("text after delete is %q", got)
 	}
@@ -130,7 +130,7 @@ func TestVectorMap(t *testing.T) {
 		func(tx *Txn) { m.Set(tx, "n", nil) },
 		func(tx *Txn) { m.Delete(tx, "n") },
 	} {
-		d.Transact(nil, step)
+		d.Transact(step)
 		verify(t, d)
 	}
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "0103010021010b66696c656d6574615f7630017001a80100017704622e6d6421010b66696c656d6574615f7630016e0101010200010201")
@@ -144,7 +144,7 @@ func TestVectorArray(t *testing.T) {
 		func(tx *Txn) { a.Insert(tx, 5, []byte{7}) },
 		func(tx *Txn) { a.Delete(tx, 1, 2) },
 	} {
-		d.Transact(nil, step)
+		d.Transact(step)
 		verify(t, d)
 	}
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "01040100080103617272017d0181010002880102027c3f0000007601016b75017e83010401070101010102")
@@ -157,14 +157,14 @@ func TestVectorArray(t *testing.T) {
 func TestVectorNested(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	m := d.Map("filemeta_v0")
-	d.Transact(nil, func(tx *Txn) { m.Set(tx, "f", NewMap(map[string]any{"t": NewText("hi")})) })
+	d.Transact(func(tx *Txn) { m.Set(tx, "f", NewMap(map[string]any{"t": NewText("hi")})) })
 	verify(t, d)
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "0103010027010b66696c656d6574615f7630016601270001000174020400010102686900")
 	got, _ := json.Marshal(Content(d))
 	if want := `{"filemeta_v0":{"$m":{"f":{"$m":{"t":{"$t":"hi"}}}}}}`; string(got) != want {
 		t.Errorf("document is %s, want %s", got, want)
 	}
-	d.Transact(nil, func(tx *Txn) { m.Delete(tx, "f") })
+	d.Transact(func(tx *Txn) { m.Delete(tx, "f") })
 	verify(t, d)
 	wantHex(t, "state after delete", d.EncodeStateAsUpdate(nil), "0102010021010b66696c656d6574615f763001660100030101010004")
 }
@@ -259,13 +259,13 @@ func TestVectorLostNeighbour(t *testing.T) {
 
 func TestVectorTransaction(t *testing.T) {
 	other := NewDoc(Options{ClientID: 1})
-	other.Transact(nil, func(tx *Txn) { other.Text("contents").Insert(tx, 0, "ab") })
+	other.Transact(func(tx *Txn) { other.Text("contents").Insert(tx, 0, "ab") })
 	d := NewDoc(Options{ClientID: 2})
 	apply(t, d, other.EncodeStateAsUpdate(nil))
-	d.Transact(nil, func(tx *Txn) { d.Text("elsewhere").Insert(tx, 0, "xy") })
+	d.Transact(func(tx *Txn) { d.Text("elsewhere").Insert(tx, 0, "xy") })
 	text := d.Text("contents")
 	events := recordUpdates(d)
-	d.Transact(nil, func(tx *Txn) {
+	d.Transact(func(tx *Txn) {
 		text.Insert(tx, 2, "c")
 		text.Insert(tx, 3, "d")
 		text.Delete(tx, 0, 1)
@@ -279,19 +279,19 @@ func TestVectorTransaction(t *testing.T) {
 func TestVectorTombstones(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, "abcd") })
-	d.Transact(nil, func(tx *Txn) { text.Delete(tx, 1, 2) })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 0, "abcd") })
+	d.Transact(func(tx *Txn) { text.Delete(tx, 1, 2) })
 	events := recordUpdates(d)
-	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 1, "Z") })
+	d.Transact(func(tx *Txn) { text.Insert(tx, 1, "Z") })
 	if got, want := (*events)[0], "01010104c401020103015a00"; got != want {
 		t.Errorf("text insert:\n got %s\nwant %s", got, want)
 	}
 	d = NewDoc(Options{ClientID: 1})
 	a := d.Array("t")
-	d.Transact(nil, func(tx *Txn) { a.Insert(tx, 0, 1, 2, 3, 4) })
-	d.Transact(nil, func(tx *Txn) { a.Delete(tx, 1, 2) })
+	d.Transact(func(tx *Txn) { a.Insert(tx, 0, 1, 2, 3, 4) })
+	d.Transact(func(tx *Txn) { a.Delete(tx, 1, 2) })
 	events = recordUpdates(d)
-	d.Transact(nil, func(tx *Txn) { a.Insert(tx, 1, 9) })
+	d.Transact(func(tx *Txn) { a.Insert(tx, 1, 9) })
 	if got, want := (*events)[0], "01010104c801000101017d0900"; got != want {
 		t.Errorf("array insert:\n got %s\nwant %s", got, want)
 	}
@@ -303,9 +303,9 @@ func TestErrors(t *testing.T) {
 		"010101000b00", "0101ffffffffffffff1f00040101610161" + "00",
 	} {
 		d := NewDoc(Options{ClientID: 1})
-		d.Transact(nil, func(tx *Txn) { d.Text("t").Insert(tx, 0, "x") })
+		d.Transact(func(tx *Txn) { d.Text("t").Insert(tx, 0, "x") })
 		before := d.EncodeStateAsUpdate(nil)
-		if err := d.ApplyUpdate(unhex(t, hexUpdate), nil); !errors.Is(err, ErrMalformed) {
+		if err := d.ApplyUpdate(unhex(t, hexUpdate)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("ApplyUpdate(%s) = %v, want ErrMalformed", hexUpdate, err)
 		}
 		if !bytes.Equal(d.EncodeStateAsUpdate(nil), before) {
@@ -314,7 +314,7 @@ func TestErrors(t *testing.T) {
 	}
 	v2 := "00000241030300020001040501008401c4140f636f6e74656e747362f09f988063580801030101010001010104000101010000"
 	for _, hexUpdate := range []string{v2, "00000000000001000000000000"} {
-		if err := NewDoc(Options{}).ApplyUpdate(unhex(t, hexUpdate), nil); !errors.Is(err, ErrUpdateV2) {
+		if err := NewDoc(Options{}).ApplyUpdate(unhex(t, hexUpdate)); !errors.Is(err, ErrUpdateV2) {
 			t.Errorf("ApplyUpdate(%s) = %v, want ErrUpdateV2", hexUpdate, err)
 		}
 	}

@@ -35,7 +35,7 @@ func TestReadOnlyFolderWakesWatchers(t *testing.T) {
 	for path, id := range server.notes {
 		harness.FileBecomes(t, filepath.Join(m.Dir, "Team", path), strings.ToLower(strings.TrimSuffix(path, ".md"))+"\n")
 		doc := ycrdt.NewDoc(ycrdt.Options{})
-		doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "typed ") })
+		doc.Transact(func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "typed ") })
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http"+server.Address()[2:]+"/d/"+id+"/update", bytes.NewReader(doc.EncodeStateAsUpdate(nil)))
 		if err != nil {
 			t.Fatal(err)

@@ -64,7 +64,7 @@ func shareFolder(t *testing.T, name string, files map[string]string) *sharedFold
 			continue
 		}
 		doc := ycrdt.NewDoc(ycrdt.Options{})
-		doc.Transact(nil, func(txn *ycrdt.Txn) { doc.Text("contents").Insert(txn, 0, text) })
+		doc.Transact(func(txn *ycrdt.Txn) { doc.Text("contents").Insert(txn, 0, text) })
 		f.notes[path] = testRelay + "-" + e.ID
 		f.Put(t, f.notes[path], doc.EncodeStateAsUpdate(nil))
 	}
@@ -260,7 +260,7 @@ func TestRelayServerTokens(t *testing.T) {
 			if _, err := folderdoc.Open(doc).Create(e); err != nil {
 				t.Fatal(err)
 			}
-			note.Transact(nil, func(txn *ycrdt.Txn) { note.Text("contents").Insert(txn, 0, "note\n") })
+			note.Transact(func(txn *ycrdt.Txn) { note.Text("contents").Insert(txn, 0, "note\n") })
 			server.Put(t, relayFolder, doc.EncodeStateAsUpdate(nil))
 			server.Put(t, testRelay+"-"+e.ID, note.EncodeStateAsUpdate(nil))
 

@@ -13,7 +13,7 @@ import (
 func write(doc *ycrdt.Doc, author, text string, days int, change func(*model.Record)) model.Record {
 	contents, client := doc.Text(model.ContentsName), doc.ClientID()
 	rec := model.Record{Author: author, Client: uint64(client), Clock: doc.StateVector()[client], Time: time.Now().UTC().Add(-time.Duration(days) * 24 * time.Hour)}
-	doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, contents.LenIn(tx), text) })
+	doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, contents.LenIn(tx), text) })
 	rec.Len = doc.StateVector()[client] - rec.Clock
 	if change != nil {
 		change(&rec)
@@ -56,7 +56,7 @@ func testOrder(t *testing.T, client ycrdt.ClientID, want string) {
 	a, b := ycrdt.NewDoc(ycrdt.Options{ClientID: client}), ycrdt.NewDoc(ycrdt.Options{ClientID: 2})
 	exchange := func() {
 		for _, way := range [][2]*ycrdt.Doc{{a, b}, {b, a}} {
-			if err := way[1].ApplyUpdate(way[0].EncodeStateAsUpdate(way[1].EncodeStateVector()), nil); err != nil {
+			if err := way[1].ApplyUpdate(way[0].EncodeStateAsUpdate(way[1].EncodeStateVector())); err != nil {
 				t.Fatal(err)
 			}
 		}

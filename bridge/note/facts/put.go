@@ -30,7 +30,7 @@ func Put(doc *ycrdt.Doc, rec *model.Record) {
 		return // no mount reads an entry of that size
 	}
 	m, number := doc.Map(Name), units(doc)
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		_ = m.Set(tx, keyOf(number, rec.Client), string(text)) // Set cannot fail for a string
 	})
 }
@@ -58,7 +58,7 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 		}
 	}
 	m := doc.Map(Name)
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		for _, key := range obsolete {
 			m.Delete(tx, key)
 		}

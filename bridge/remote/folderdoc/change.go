@@ -226,7 +226,7 @@ func (f *Folder) Delete(p string) error {
 // the format.
 func (f *Folder) Inside(p string) []string {
 	names := make(map[string]bool)
-	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
+	f.doc.Transact(func(tx *ycrdt.Txn) {
 		for _, k := range f.keys(tx) {
 			q := pathOf(k)
 			if q == "" || p != "" && !below(p, q) || f.deleted(tx, k) {

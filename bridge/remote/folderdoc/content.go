@@ -23,7 +23,7 @@ func EnsureNonEmpty(doc *ycrdt.Doc) {
 		return
 	}
 	text := doc.Text(ContentsName)
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		text.Insert(tx, 0, " ")
 		text.Delete(tx, 0, 1)
 	})
@@ -33,7 +33,7 @@ func EnsureNonEmpty(doc *ycrdt.Doc) {
 // It reports whether the entry is new.
 func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 	users := doc.Map("users")
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		v, _ := users.GetIn(tx, user)
 		m, ok := v.(*ycrdt.Map)
 		if !ok {
@@ -67,7 +67,7 @@ func IsByAgent(doc *ycrdt.Doc) bool {
 // the client has registered itself, and readers use the last registration.
 func Reclaim(doc *ycrdt.Doc, user string) (reclaimed bool) {
 	users := doc.Map("users")
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		own := idsIn(tx, users, user)
 		if own == nil {
 			return
@@ -126,7 +126,7 @@ func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	before := text.String()
 	return func() (keys []string) {
 		set, drop := frontmatter.Mirror(before, text.String(), maps.Collect(mirror.All()))
-		doc.Transact(nil, func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			for _, p := range set {
 				keys = append(keys, p.Key)
 				_ = mirror.Set(tx, p.Key, p.Value) // a string always has a Yjs form
@@ -153,7 +153,7 @@ func Repair(doc *ycrdt.Doc, keys []string) bool {
 	if len(differ) == 0 {
 		return false
 	}
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		textmerge.ApplyEdits(tx, contents, have, textmerge.DiffSave(have, want))
 		for _, p := range differ {
 			_ = mirror.Set(tx, p.Key, p.Value) // a string always has a Yjs form

@@ -28,18 +28,18 @@ func Open(doc *ycrdt.Doc) *Folder {
 func (f *Folder) List() []Entry {
 	var entries map[string]Entry
 	// A transaction sees the same state of both maps.
-	f.doc.Transact(nil, func(tx *ycrdt.Txn) { entries = f.read(tx) })
+	f.doc.Transact(func(tx *ycrdt.Txn) { entries = f.read(tx) })
 	addParents(entries)
 	return slices.SortedFunc(maps.Values(entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 }
 
 func (f *Folder) Get(p string) (e Entry, ok bool) {
-	f.doc.Transact(nil, func(tx *ycrdt.Txn) { e, ok = f.at(tx, p) })
+	f.doc.Transact(func(tx *ycrdt.Txn) { e, ok = f.at(tx, p) })
 	return e, ok
 }
 
 func (f *Folder) Holds(id string) (holds bool) {
-	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
+	f.doc.Transact(func(tx *ycrdt.Txn) {
 		for _, e := range f.read(tx) {
 			holds = holds || e.ID == id
 		}
@@ -121,7 +121,7 @@ func addParents(entries map[string]Entry) {
 func (f *Folder) change(op, p string, fn func(tx *ycrdt.Txn) error) error {
 	err := CheckPath(p)
 	if err == nil {
-		f.doc.Transact(nil, func(tx *ycrdt.Txn) { err = fn(tx) })
+		f.doc.Transact(func(tx *ycrdt.Txn) { err = fn(tx) })
 	}
 	if err != nil {
 		return &fs.PathError{Op: op, Path: p, Err: err}

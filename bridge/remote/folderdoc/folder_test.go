@@ -17,7 +17,7 @@ import (
 func set(t *testing.T, doc *ycrdt.Doc, root, key string, value any) {
 	t.Helper()
 	m := doc.Map(root)
-	doc.Transact("other", func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		if err := m.Set(tx, key, value); err != nil {
 			t.Error(err)
 		}
@@ -39,7 +39,7 @@ func listing(f *folderdoc.Folder) string {
 // transactions counts what doc commits.
 func transactions(doc *ycrdt.Doc) *int {
 	n := 0
-	doc.OnUpdate(func([]byte, any) { n++ })
+	doc.OnUpdate(func([]byte) { n++ })
 	return &n
 }
 
@@ -267,7 +267,7 @@ func TestDelete(t *testing.T) {
 	if _, there := doc.Map("filemeta_v0").Get("/dir/sub/Newer.md"); !there || *n != 2 {
 		t.Errorf("the newer entry is gone, or %d transactions are not 2", *n)
 	}
-	doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Map("filemeta_v0").Delete(tx, "/dir/sub/Newer.md") })
+	doc.Transact(func(tx *ycrdt.Txn) { doc.Map("filemeta_v0").Delete(tx, "/dir/sub/Newer.md") })
 	for _, p := range []string{"dir/sub", "dir"} { // and what counts as deleted
 		if err := f.Delete(p); err != nil {
 			t.Fatal(err)
@@ -390,7 +390,7 @@ func TestMirror(t *testing.T) {
 	text, mirror := doc.Text("contents"), doc.Map("frontmatter")
 	write := func(s string) {
 		mirrored := folderdoc.Mirror(doc)
-		doc.Transact(nil, func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			text.Delete(tx, 0, text.LenIn(tx))
 			text.Insert(tx, 0, s)
 		})

@@ -99,7 +99,7 @@ func (s *Server) evict(d *document) {
 // caller holds the lock.
 func (s *Server) apply(d *document, update []byte, user string) error {
 	before, known := d.doc.Snapshot().Encode(), d.doc.StateVector()
-	if err := d.doc.ApplyUpdate(update, nil); err != nil {
+	if err := d.doc.ApplyUpdate(update); err != nil {
 		return err
 	}
 	if bytes.Equal(before, d.doc.Snapshot().Encode()) {
@@ -124,8 +124,8 @@ func (s *Server) apply(d *document, update []byte, user string) error {
 // ownChanges returns the changes that fn makes as one update, or nil if there are none.
 func (s *Server) ownChanges(d *document, fn func()) []byte {
 	var made [][]byte
-	cancel := d.doc.OnUpdate(func(update []byte, _ any) { made = append(made, update) })
-	defer cancel()
+	d.doc.OnUpdate(func(update []byte) { made = append(made, update) })
+	defer d.doc.OnUpdate(nil)
 	fn()
 	if len(made) == 0 {
 		return nil
@@ -200,7 +200,7 @@ func register(doc *ycrdt.Doc, user string, known ycrdt.StateVector) {
 		if _, old := known[id]; old || id == doc.ClientID() {
 			continue
 		}
-		doc.Transact(nil, func(tx *ycrdt.Txn) {
+		doc.Transact(func(tx *ycrdt.Txn) {
 			v, _ := users.GetIn(tx, user)
 			if _, ok := v.(*ycrdt.Map); !ok {
 				_ = users.Set(tx, user, ycrdt.NewMap(map[string]any{"ids": ycrdt.NewArray(), "ds": ycrdt.NewArray()}))
@@ -211,6 +211,7 @@ func register(doc *ycrdt.Doc, user string, known ycrdt.StateVector) {
 				_ = ids.Push(tx, float64(id))
 			}
 		})
+
 	}
 }
 
@@ -220,7 +221,7 @@ func tombstone(doc *ycrdt.Doc) {
 		m := doc.Map(root)
 		for _, key := range m.Keys() {
 			if slices.Contains(strings.Split(key, "/"), "..") {
-				doc.Transact(nil, func(tx *ycrdt.Txn) { m.Delete(tx, key) })
+				doc.Transact(func(tx *ycrdt.Txn) { m.Delete(tx, key) })
 			}
 		}
 	}

@@ -130,7 +130,7 @@ func (p *peer) events() (events []event) {
 
 func update(text string) []byte {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, text) })
+	doc.Transact(func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, text) })
 	return doc.EncodeStateAsUpdate(nil)
 }
 
@@ -213,7 +213,7 @@ func TestServerWrites(t *testing.T) {
 	t.Parallel()
 	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{newKey(t, token.HMAC)}})
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 77})
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		for _, key := range []string{"/a...md", "/../b.md", "/c/../d.md"} {
 			_ = doc.Map("docs").Set(tx, key, key)
 		}
@@ -224,7 +224,7 @@ func TestServerWrites(t *testing.T) {
 	}
 	for _, f := range p.handled() {
 		if f.Type == ysync.Sync && f.Step == ysync.Update {
-			if err := doc.ApplyUpdate(f.Payload, nil); err != nil {
+			if err := doc.ApplyUpdate(f.Payload); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -445,9 +445,9 @@ func TestDrops(t *testing.T) {
 	text := strings.Repeat("x", 10_000) // more than what the network buffers
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	var made []byte
-	doc.OnUpdate(func(update []byte, _ any) { made = update })
+	doc.OnUpdate(func(update []byte) { made = update })
 	for range updates {
-		doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Map("m").Set(tx, "k", text) })
+		doc.Transact(func(tx *ycrdt.Txn) { doc.Map("m").Set(tx, "k", text) })
 		writer.send(ysync.AppendUpdate(nil, made))
 		writer.handled()
 	}

@@ -118,7 +118,7 @@ func (s *Server) Put(t testing.TB, id string, update []byte) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.stored(id).doc.ApplyUpdate(update, nil); err != nil {
+	if err := s.stored(id).doc.ApplyUpdate(update); err != nil {
 		t.Fatal(err)
 	}
 }

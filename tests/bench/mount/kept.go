@@ -61,7 +61,7 @@ func fillStore(path string, n int) error {
 		return err
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text(model.ContentsName).Insert(tx, 0, string(noteText(1, 1000))) })
+	doc.Transact(func(tx *ycrdt.Txn) { doc.Text(model.ContentsName).Insert(tx, 0, string(noteText(1, 1000))) })
 	text := model.Record{Update: doc.EncodeStateAsUpdate(nil)}
 	for i := range n {
 		word := model.Record{Update: model.EmptyUpdate(), Author: "claude", Session: "0123456789abcdef", Time: time.Unix(int64(i), 0)}

@@ -36,7 +36,7 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 	if places {
 		before = attribution.UnitsOf(text.Runs())
 	}
-	doc.Transact(author, func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
+	doc.Transact(func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = author.Name, author.Session, author.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
 	if places || len(p.Marks)+len(p.Remaps)+len(p.Older)+len(p.KeptOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {

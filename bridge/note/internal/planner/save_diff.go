@@ -59,13 +59,13 @@ func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, oldTe
 }
 
 // Apply applies the changes to a document whose text is oldText, and completes the record.
-func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table *attribution.Table, origin any, rec *model.Record) {
+func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table *attribution.Table, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
 	if len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 {
 		before = attribution.UnitsOf(text.Runs())
 	}
-	doc.Transact(origin, func(txn *ycrdt.Txn) {
+	doc.Transact(func(txn *ycrdt.Txn) {
 		if s.texts != nil {
 			added = s.bringBack(txn, text, rec)
 			return

@@ -24,7 +24,7 @@ type canvas struct{ nodes, edges ycrdt.Object }
 
 func Read(doc *ycrdt.Doc) []byte {
 	var c canvas
-	doc.Transact(nil, func(tx *ycrdt.Txn) { c = isVisible(doc, tx) })
+	doc.Transact(func(tx *ycrdt.Txn) { c = isVisible(doc, tx) })
 	return c.file()
 }
 

@@ -23,7 +23,7 @@ func obj(pairs ...any) (o ycrdt.Object) {
 // canvas returns a document as a peer makes it that puts these values in the maps.
 func canvas(nodes, edges ycrdt.Object) *ycrdt.Doc {
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		for name, items := range map[string]ycrdt.Object{"nodes": nodes, "edges": edges} {
 			for _, el := range items {
 				if err := doc.Map(name).Set(tx, el.Key, el.Value); err != nil {
@@ -36,7 +36,7 @@ func canvas(nodes, edges ycrdt.Object) *ycrdt.Doc {
 }
 
 func insert(doc *ycrdt.Doc, root string, at int, s string) {
-	doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text(root).Insert(tx, at, s) })
+	doc.Transact(func(tx *ycrdt.Txn) { doc.Text(root).Insert(tx, at, s) })
 }
 
 func want(t *testing.T, doc *ycrdt.Doc, file string) {
@@ -103,7 +103,7 @@ func TestMinimalWrite(t *testing.T) {
 	base := string(canvasdoc.Read(doc))
 	write(t, doc, base, base) // the first makes the header
 	var updates int
-	doc.OnUpdate(func([]byte, any) { updates++ })
+	doc.OnUpdate(func([]byte) { updates++ })
 	write(t, doc, base, strings.ReplaceAll(base, ":", " :\n"))
 	if updates != 0 {
 		t.Errorf("a write without a change made %d updates", updates)
@@ -111,7 +111,7 @@ func TestMinimalWrite(t *testing.T) {
 	peer := ycrdt.NewDoc(ycrdt.Options{ClientID: 9})
 	sync(t, doc, peer)
 	insert(peer, "a", len("one two thr"), "|")
-	peer.Transact(nil, func(tx *ycrdt.Txn) {
+	peer.Transact(func(tx *ycrdt.Txn) {
 		_ = peer.Map("nodes").Set(tx, "a", obj("id", "a", "type", "text", "text", "", "n", ycrdt.BigInt(2)))
 	})
 	write(t, doc, base, strings.Replace(base, "one two", "zero two", 1))
@@ -126,7 +126,7 @@ func TestMinimalWrite(t *testing.T) {
 func sync(t testing.TB, a, b *ycrdt.Doc) {
 	t.Helper()
 	for _, pair := range [][2]*ycrdt.Doc{{a, b}, {b, a}} {
-		if err := pair[1].ApplyUpdate(pair[0].EncodeStateAsUpdate(pair[1].EncodeStateVector()), nil); err != nil {
+		if err := pair[1].ApplyUpdate(pair[0].EncodeStateAsUpdate(pair[1].EncodeStateVector())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestOthersWin(t *testing.T) {
 func TestRefusedFiles(t *testing.T) {
 	doc := canvas(obj("a", obj("id", "a")), nil)
 	before := string(canvasdoc.Read(doc))
-	doc.OnUpdate(func([]byte, any) { t.Error("a refused write changed the document") })
+	doc.OnUpdate(func([]byte) { t.Error("a refused write changed the document") })
 	for file, says := range map[string]string{
 		"[]":                                    "not a JSON object",
 		"{":                                     "not JSON",

@@ -19,7 +19,7 @@ func Write(doc *ycrdt.Doc, base, data []byte) error {
 	if err != nil {
 		return err
 	}
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	doc.Transact(func(tx *ycrdt.Txn) {
 		present := isVisible(doc, tx)
 		w := writer{doc, tx, ends(old.edges, present.edges)}
 		if header := doc.Map(headerName); len(header.KeysIn(tx)) == 0 {

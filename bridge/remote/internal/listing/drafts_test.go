@@ -60,7 +60,7 @@ func (f *Drafts) newNote(t *testing.T, text string) *replica.Document {
 	f.schedule.SetFetched(d.ID())
 	noError(t, d.Change(t.Context(), &model.Record{}, func(doc *ycrdt.Doc) error {
 		contents := doc.Text(model.ContentsName)
-		doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, 0, text) })
+		doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, 0, text) })
 		return nil
 	}))
 	return d

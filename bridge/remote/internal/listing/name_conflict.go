@@ -38,7 +38,7 @@ func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
 		return nil // the caller's ApplyUpdate reports the error
 	}
 	alone := ycrdt.NewDoc(ycrdt.Options{})
-	if alone.ApplyUpdate(diff, nil) != nil {
+	if alone.ApplyUpdate(diff) != nil {
 		return nil
 	}
 	here := folderdoc.Open(folder)

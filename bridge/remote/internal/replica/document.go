@@ -123,18 +123,18 @@ func (s *docState) load(store model.Store, id model.DocID, client ycrdt.ClientID
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range h.Records {
-		if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
+		if err := doc.ApplyUpdate(rec.Update); err != nil {
 			return err
 		}
 		s.changedAt(rec.Time)
 	}
 	for _, update := range s.unstored {
-		if err := doc.ApplyUpdate(update, nil); err != nil {
+		if err := doc.ApplyUpdate(update); err != nil {
 			return err
 		}
 	}
 	doc.SetClientID(client) // the updates may be client's own, so NewDoc's ClientID could be replaced
-	doc.OnUpdate(func(update []byte, _ any) { s.ownUpdates = append(s.ownUpdates, update) })
+	doc.OnUpdate(func(update []byte) { s.ownUpdates = append(s.ownUpdates, update) })
 	s.doc = doc
 	return nil
 }
@@ -273,7 +273,7 @@ func (d *Document) Receive(update []byte, wait bool) error {
 		if d == d.set.Folder {
 			applied = d.set.callbacks.FolderReceives(s.doc, update)
 		}
-		if err := s.doc.ApplyUpdate(update, nil); err != nil {
+		if err := s.doc.ApplyUpdate(update); err != nil {
 			return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, d.Name, err)
 		}
 		applied()

@@ -45,7 +45,7 @@ func write(t *testing.T, d *Document, text string) (model.Record, error) {
 	rec := model.Record{Author: "ai"}
 	err := d.Change(t.Context(), &rec, func(doc *ycrdt.Doc) error {
 		contents := doc.Text(model.ContentsName)
-		doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, 0, text) })
+		doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, 0, text) })
 		return nil
 	})
 	return rec, err

@@ -41,7 +41,7 @@ func writeText(doc *ycrdt.Doc, base, data []byte) error {
 	have := string(base)
 	edits := textmerge.DiffSave(have, string(data))
 	text := doc.Text(folderdoc.ContentsName)
-	doc.Transact(nil, func(tx *ycrdt.Txn) { textmerge.ApplyEdits(tx, text, have, edits) })
+	doc.Transact(func(tx *ycrdt.Txn) { textmerge.ApplyEdits(tx, text, have, edits) })
 	return nil
 }
 
@@ -59,7 +59,7 @@ func addText(doc *ycrdt.Doc, data []byte) error {
 	case strings.HasSuffix(have, "\n"):
 		gap = "\n"
 	}
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, text.LenIn(tx), gap+string(data)) })
+	doc.Transact(func(tx *ycrdt.Txn) { text.Insert(tx, text.LenIn(tx), gap+string(data)) })
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (s *rooms) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case f.Step == ysync.Step1:
 			send(ysync.AppendStep2(nil, doc.EncodeStateAsUpdate(f.Payload)))
 		default:
-			_ = doc.ApplyUpdate(f.Payload, nil)
+			_ = doc.ApplyUpdate(f.Payload)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestTurnsOfManyNotes(t *testing.T) {
 		}
 		d := set.Document(notes[i])
 		if err := d.Change(ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
-			doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "x") })
+			doc.Transact(func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "x") })
 			return nil
 		}); err != nil {
 			t.Fatal(err)

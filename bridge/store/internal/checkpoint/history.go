@@ -178,7 +178,7 @@ func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 		return Damaged(err)
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	if err := doc.ApplyUpdate(past, nil); err != nil {
+	if err := doc.ApplyUpdate(past); err != nil {
 		return Damaged(err)
 	}
 	smaller, err := ycrdt.WithDeletesOf(doc.EncodeStateAsUpdate(nil), all)

@@ -23,8 +23,23 @@ func New(store *ytypes.Store, tx *edit.Txn) Updates { return Updates{store: stor
 // Waiting estimates the number of bytes that wait for missing updates.
 func (a *Updates) Waiting() int { return a.pending.size() }
 
-// Accepts returns an error if there is not enough room for u.
-func (a *Updates) Accepts(u *wire.Update) error {
+// Apply checks and integrates an update. After an error the store is unchanged.
+func (a *Updates) Apply(update []byte) error {
+	if section, ok := a.first(update); ok {
+		return a.applyFirst(update, section)
+	}
+	u, err := wire.Scan(update)
+	if err == nil {
+		err = a.accepts(u)
+	}
+	if err == nil {
+		a.apply(u)
+	}
+	return err
+}
+
+// accepts returns an error if there is not enough room for u.
+func (a *Updates) accepts(u *wire.Update) error {
 	s := a.store
 	if s.Arena.Len()+len(u.Data) > structs.MaxArena {
 		return ErrTooLarge
@@ -45,7 +60,7 @@ func (a *Updates) Accepts(u *wire.Update) error {
 	return nil
 }
 
-func (a *Updates) Apply(u *wire.Update) {
+func (a *Updates) apply(u *wire.Update) {
 	tx, pending := a.tx, &a.pending
 	for u != nil {
 		tx.Store.Reserve(u.Structs, u.Content)

@@ -18,9 +18,9 @@ func (a *Updates) pristine() bool {
 	return len(a.store.Clients) == 1 && len(a.store.Branches) == 1 && a.pending.size() == 0
 }
 
-// First reads the head of an update that has the structs of one client. ok is false for any other update, or if the
+// first reads the head of an update that has the structs of one client. ok is false for any other update, or if the
 // store has ever had content.
-func (a *Updates) First(update []byte) (section wire.StructReader, ok bool) {
+func (a *Updates) first(update []byte) (section wire.StructReader, ok bool) {
 	r := wire.StructReader{Reader: lib0.NewReader(update), Check: true}
 	if !a.pristine() || r.Uint() != 1 || len(update) > structs.MaxArena {
 		return r, false
@@ -29,8 +29,8 @@ func (a *Updates) First(update []byte) (section wire.StructReader, ok bool) {
 	return r, r.Err() == nil
 }
 
-// ApplyFirst integrates an update whose head was read by First. After an error the store is empty again.
-func (a *Updates) ApplyFirst(update []byte, section wire.StructReader) error {
+// applyFirst integrates an update whose head was read by first. After an error the store is empty again.
+func (a *Updates) applyFirst(update []byte, section wire.StructReader) error {
 	a.store.Reserve(min(int(section.Left), len(update)/8), len(update))
 	p := newPlanner(a.store, a.tx)
 	p.data, p.cursors = update, []cursor{{StructReader: section}}
