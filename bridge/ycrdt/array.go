@@ -34,27 +34,13 @@ func checkValues(values []any) error {
 }
 
 func (a *Array) fill(tx *Txn) error {
-	err := a.Insert(tx, 0, a.initial...)
+	err := a.Push(tx, a.initial...)
 	a.initial = nil
 	return err
 }
 
-// Insert puts values before the element at pos. If a value has no Yjs form, Insert returns an error that wraps
-// [ErrValue]. It then changes nothing, unless values contains one shared type twice.
-func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
-	b := a.in(tx)
-	if err := checkValues(values); err != nil || b.Dead {
-		return err
-	}
-	left, off := tx.edit.Store.Locate(b, clamp(pos, b.Length))
-	if left != 0 && off < int(tx.edit.Store.Items[left].Length) {
-		tx.edit.SplitItem(left, uint64(off))
-	}
-	return tx.insertValues(b, left, values)
-}
-
-// Push adds values at the end. If deleted elements are there, Push puts the values after them; Insert at the last
-// position puts values before them.
+// Push adds values at the end, after deleted elements that are there. If a value has no Yjs form, Push returns an error
+// that wraps [ErrValue]. It then changes nothing, unless values contains one shared type twice.
 func (a *Array) Push(tx *Txn, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {

@@ -47,7 +47,7 @@
 // # Errors
 //
 // Decoders return errors that wrap [ErrMalformed] and name the byte. [Doc.ApplyUpdate] either applies an update or
-// leaves the document unchanged. [Map.Set] and [Array.Insert] refuse Go values without a Yjs form with [ErrValue].
+// leaves the document unchanged. [Map.Set] and [Array.Push] refuse Go values without a Yjs form with [ErrValue].
 // Using a Txn outside its transaction panics.
 //
 // # Limits

@@ -38,3 +38,17 @@ func contains(ds wire.DeleteSet, id ID) bool {
 
 // LenIn returns the number of elements as tx sees it.
 func (a *Array) LenIn(tx *Txn) int { return len(a.ValuesIn(tx)) }
+
+// Insert puts values before the element at pos. If a value has no Yjs form, Insert returns an error that wraps
+// [ErrValue]. It then changes nothing, unless values contains one shared type twice.
+func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
+	b := a.in(tx)
+	if err := checkValues(values); err != nil || b.Dead {
+		return err
+	}
+	left, off := tx.edit.Store.Locate(b, clamp(pos, b.Length))
+	if left != 0 && off < int(tx.edit.Store.Items[left].Length) {
+		tx.edit.SplitItem(left, uint64(off))
+	}
+	return tx.insertValues(b, left, values)
+}
