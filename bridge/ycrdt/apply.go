@@ -1,7 +1,7 @@
 package ycrdt
 
-// ApplyUpdate integrates an update of format V1, made by [Doc.EncodeStateAsUpdate], [Doc.OnUpdate], [MergeUpdates],
-// [DiffUpdate] or the functions of the same names in Yjs. Updates may be applied twice and in any order: the document
+// ApplyUpdate integrates an update of format V1, made by [Doc.EncodeStateAsUpdate], [Doc.OnUpdate] or [MergeUpdates],
+// or by Yjs. Updates may be applied twice and in any order: the document
 // holds back the parts that refer to missing updates until these arrive.
 //
 // After an error the document is unchanged. The error wraps [ErrMalformed], or is [ErrUpdateV2], [ErrPendingLimit] or

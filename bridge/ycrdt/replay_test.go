@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"reflect"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // A scenarioLog is what tests/peer/scenario.mjs recorded of several Yjs
@@ -188,10 +190,11 @@ func (r *replica) deliver(replicas []*replica, s *scenarioStep) error {
 		}
 	}
 	if s.Diff != nil {
-		got, err := DiffUpdate(mustHex(s.Diff[0]), mustHex(s.Diff[1]))
+		have, err := DecodeStateVector(mustHex(s.Diff[1]))
 		if err != nil {
 			return err
 		}
+		got := wire.DiffScanned(mustHex(s.Diff[0]), have)
 		if err := same("diff", hex.EncodeToString(got), s.Update); err != nil {
 			return err
 		}

@@ -9,7 +9,3 @@ import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 // The clients of an update may be in any order. (The mergeUpdates of Yjs requires that the highest client comes first.
 // If another implementation wrote another order, mergeUpdates loses structs or writes a client twice.)
 func MergeUpdates(updates ...[]byte) ([]byte, error) { return wire.Merge(updates...) }
-
-// DiffUpdate returns the part of an update that a peer with the given encoded state vector lacks. It needs no document.
-// The result always includes the deletions. The errors are those of [MergeUpdates].
-func DiffUpdate(update, stateVector []byte) ([]byte, error) { return wire.Diff(update, stateVector) }

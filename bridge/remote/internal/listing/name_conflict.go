@@ -33,13 +33,9 @@ type nameConflict struct {
 // an update had not yet received our entries. The function applies the update to an empty document, which then has only
 // the entries in the update.
 func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
-	diff, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
-	if err != nil {
+	whole, alone := ycrdt.NewDoc(ycrdt.Options{}), ycrdt.NewDoc(ycrdt.Options{})
+	if whole.ApplyUpdate(update) != nil || alone.ApplyUpdate(whole.EncodeStateAsUpdate(folder.EncodeStateVector())) != nil {
 		return nil // the caller's ApplyUpdate reports the error
-	}
-	alone := ycrdt.NewDoc(ycrdt.Options{})
-	if alone.ApplyUpdate(diff) != nil {
-		return nil
 	}
 	here := folderdoc.Open(folder)
 	for _, theirs := range folderdoc.Open(alone).List() {

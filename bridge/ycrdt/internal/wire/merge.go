@@ -26,19 +26,7 @@ func Merge(updates ...[]byte) ([]byte, error) {
 	return MergeScanned(sorted), nil
 }
 
-// Diff returns the part of an update that a peer with the given encoded state
-// vector lacks, and all deletions. The errors are those of [Merge].
-func Diff(update, stateVector []byte) ([]byte, error) {
-	if _, err := Scan(update); err != nil {
-		return nil, err
-	}
-	have, err := DecodeStateVector(stateVector)
-	if err != nil {
-		return nil, err
-	}
-	return DiffScanned(update, have), nil
-}
-
+// DiffScanned returns the part of a checked update that a peer with the given state vector lacks, and all deletions.
 func DiffScanned(update []byte, have StateVector) []byte {
 	r := newUpdateReader(update, false)
 	var e updateWriter
