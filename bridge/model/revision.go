@@ -83,28 +83,16 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 	died := RangesOf(dead, func(a, b int) bool { return a < b })
 	t := &Texts{Last: len(did) - 1}
 	text := doc.Text(ContentsName)
-	all, objects := text.String(), text.Objects()
+	all := text.String()
 	cursor := textmerge.NewCursor(all)
-	place, pos, off := 0, 0, 0 // offsets in the document, in its text (UTF-16 units), and in bytes
+	pos, off := 0, 0 // offsets in the text: UTF-16 units and bytes
 	add := func(r IDRange, from, to int) {
-		for ; len(objects) > 0 && objects[0] < place+int(r.Len); objects = objects[1:] { // an object is one unit that is no text
-			n := uint64(objects[0] - place)
-			if n > 0 {
-				pos += int(n)
-				end := cursor.OffAt(pos)
-				t.Ranges = append(t.Ranges, TextRange{r.Part(0, n), all[off:end], from, to})
-				off = end
-			}
-			place, r = place+int(n)+1, r.Part(n+1, r.Len-n-1)
-		}
-		if r.Len > 0 {
-			place, pos = place+int(r.Len), pos+int(r.Len)
-			end := cursor.OffAt(pos)
-			t.Ranges = append(t.Ranges, TextRange{r, all[off:end], from, to})
-			off = end
-		}
+		pos += int(r.Len)
+		end := cursor.OffAt(pos)
+		t.Ranges = append(t.Ranges, TextRange{r, all[off:end], from, to})
+		off = end
 	}
-	for _, run := range text.Runs() {
+	for _, run := range text.StringRuns() {
 		born.Each(RangeOf(run), func(r IDRange, from int, ok bool) {
 			if !ok {
 				from = StillPresent

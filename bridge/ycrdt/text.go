@@ -144,53 +144,33 @@ type Run struct {
 
 // Runs returns the identity of every visible unit of the committed text, in order. With Runs and [Text.String] a caller
 // can later find out which of the characters that a reader saw still exist. Each embedded object counts as one unit.
-func (t *Text) Runs() []Run {
-	var runs []Run
-	t.read(func(s *ytypes.Store, b *ytypes.Branch) { runs = runsOf(s, b) })
-	return runs
+func (t *Text) Runs() []Run { return t.runs(func(*structs.Item) bool { return true }) }
+
+// StringRuns returns Runs without embedded objects: the identity of the units of [Text.String].
+func (t *Text) StringRuns() []Run {
+	return t.runs(func(it *structs.Item) bool { return it.Kind == wire.KindString })
 }
 
-func runsOf(s *ytypes.Store, b *ytypes.Branch) []Run {
-	if b == nil {
-		return nil
-	}
-	var runs []Run
-	for r := b.Start; r != 0; r = s.Items[r].Right {
-		it := &s.Items[r]
-		n := int(it.VisibleUnits())
-		if n == 0 {
-			continue
-		}
-		id := s.IDOf(it)
-		if k := len(runs) - 1; k >= 0 && runs[k].ID.Client == id.Client && runs[k].ID.Clock+uint64(runs[k].Len) == id.Clock {
-			runs[k].Len += n
-			continue
-		}
-		runs = append(runs, Run{id, n})
-	}
-	return runs
-}
-
-// Objects returns the positions, in units, of the content that is not text: embedded objects, types and values of the
-// committed text, each of one unit.
-func (t *Text) Objects() (places []int) {
+func (t *Text) runs(has func(*structs.Item) bool) (runs []Run) {
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {
 			return
 		}
-		pos := 0
 		for r := b.Start; r != 0; r = s.Items[r].Right {
 			it := &s.Items[r]
 			n := int(it.VisibleUnits())
-			if it.Kind != wire.KindString {
-				for i := range n {
-					places = append(places, pos+i)
-				}
+			if n == 0 || !has(it) {
+				continue
 			}
-			pos += n
+			id := s.IDOf(it)
+			if k := len(runs) - 1; k >= 0 && runs[k].ID.Client == id.Client && runs[k].ID.Clock+uint64(runs[k].Len) == id.Clock {
+				runs[k].Len += n
+				continue
+			}
+			runs = append(runs, Run{id, n})
 		}
 	})
-	return places
+	return runs
 }
 
 // A Piece is a range of units of a text with consecutive IDs. Either all units are visible, or all are deleted.
