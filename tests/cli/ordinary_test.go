@@ -140,7 +140,7 @@ func TestDoctorLostVault(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
-	harness.WaitForView(t, m, "note.md", harness.TideTable)
+	harness.FileBecomes(t, m.Path("note.md"), harness.TideTable)
 }
 
 // Doctor finds disks that are full, and those that are about to be.

@@ -134,7 +134,7 @@ func testFault(t *testing.T, m *harness.Mount, shape shape, want syscall.Errno, 
 		t.Errorf("the save on the broken disk: %v, want %v", err, want)
 	}
 	harness.CheckText(t, "vault's note after the failure", harness.ReadFile(t, m.VaultPath(name)), before)
-	harness.WaitForView(t, m, name, before)
+	harness.FileBecomes(t, m.Path(name), before)
 	mend()
 	if err := shape.save(m.Path(name), after); err != nil {
 		t.Errorf("the save on the mended disk: %v", err)
@@ -220,7 +220,7 @@ func TestRefusedIsNotSavedLater(t *testing.T) {
 			}
 			time.Sleep(500 * time.Millisecond)
 			harness.CheckText(t, "the vault's note", harness.ReadFile(t, m.VaultPath(name)), harness.TideTable)
-			harness.WaitForView(t, m, name, harness.TideTable)
+			harness.FileBecomes(t, m.Path(name), harness.TideTable)
 		})
 	}
 	m.Stop(t)
@@ -348,7 +348,7 @@ func TestFullStateDisk(t *testing.T) {
 				if !strings.Contains(status(), "changes cannot be stored in") {
 					t.Errorf("round %d: status says\n%s", round, status())
 				}
-				harness.WaitForView(t, m, "note.md", kept)
+				harness.FileBecomes(t, m.Path("note.md"), kept)
 				harness.CheckText(t, "the vault's note", diffwrap.Accepted(harness.ReadFile(t, m.VaultPath("note.md"))), kept)
 				disk.Drain(t)
 				if strings.Contains(status(), "PROBLEM") {
@@ -360,7 +360,7 @@ func TestFullStateDisk(t *testing.T) {
 			}
 			m.Stop(t)
 			m = s.Mount(t, m.Vault, "RELAYFS_STATE="+state)
-			harness.WaitForView(t, m, "note.md", kept)
+			harness.FileBecomes(t, m.Path("note.md"), kept)
 			m.Stop(t)
 		})
 	}
@@ -394,7 +394,7 @@ func TestKillOnAFailingDisk(t *testing.T) {
 			if err := shape.save(m.Path(name), text); err == nil || fault == nil || fault["fsyncdir"] != 0 {
 				notes[name] = written{kept: text}
 			} else {
-				harness.WaitForView(t, m, name, kept)
+				harness.FileBecomes(t, m.Path(name), kept)
 			}
 		}
 		m.Kill(t)

@@ -185,7 +185,7 @@ func personWrites(t *testing.T, m *harness.Mount, name, raw, shown string) {
 	if err := os.Rename(temp, m.VaultPath(name)); err != nil {
 		t.Fatal(err)
 	}
-	harness.WaitForView(t, m, name, shown)
+	harness.FileBecomes(t, m.Path(name), shown)
 }
 
 // Where the deletion of a note is proposed, an undo of what was decided there works;

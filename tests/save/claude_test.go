@@ -99,7 +99,7 @@ func TestModTimeStandsAfterAWrite(t *testing.T) {
 	// By the time a later change of the vault is visible, the echo of the write
 	// above has come back from the file system as well.
 	harness.WriteFile(t, m.VaultPath("other.md"), "a person's text\n")
-	harness.WaitForView(t, m, "other.md", "a person's text\n")
+	harness.FileBecomes(t, m.Path("other.md"), "a person's text\n")
 	second, err := os.Stat(m.Path("note.md"))
 	if err != nil {
 		t.Fatal(err)

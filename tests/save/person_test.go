@@ -138,7 +138,7 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 					writer := startWaitingWriter(t, filepath.Dir(m.Path(name)), agent.args)
 					harness.ObsidianSave(t, m.VaultPath(name), persons)
 					if pace == "seen" {
-						harness.WaitForView(t, m, name, persons)
+						harness.FileBecomes(t, m.Path(name), persons)
 					}
 					writer.finish(t)
 					checkMerged(t, m, name, persons, strings.Replace(persons, "six", "seven", 1))
@@ -166,10 +166,10 @@ open('note.md', 'w').write(text.replace('six', 'seven'))`})
 	// By the time a later change is shown, the empty file has been noticed,
 	// whether or not it was believed.
 	harness.ObsidianSave(t, m.VaultPath("other.md"), "changed\n")
-	harness.WaitForView(t, m, "other.md", "changed\n")
+	harness.FileBecomes(t, m.Path("other.md"), "changed\n")
 	persons := strings.Replace(harness.TideTable, "at six, and", "at six today, and", 1)
 	harness.ObsidianSave(t, m.VaultPath("note.md"), persons)
-	harness.WaitForView(t, m, "note.md", persons)
+	harness.FileBecomes(t, m.Path("note.md"), persons)
 	writer.finish(t)
 	checkMerged(t, m, "note.md", persons, strings.Replace(persons, "six", "seven", 1))
 }
@@ -179,7 +179,7 @@ open('note.md', 'w').write(text.replace('six', 'seven'))`})
 // be told.
 func checkMerged(t *testing.T, m *harness.Mount, name, before, after string) {
 	t.Helper()
-	harness.WaitForView(t, m, name, after)
+	harness.FileBecomes(t, m.Path(name), after)
 	m.CheckSuggested(t, name, before, after)
 }
 
@@ -220,7 +220,7 @@ func TestWriterThatReadTwice(t *testing.T) {
 	harness.ReadFile(t, m.Path("note.md"))
 	persons := strings.Replace(harness.TideTable, "Last words:", "A person's line.\nLast words:", 1)
 	harness.ObsidianSave(t, m.VaultPath("note.md"), persons)
-	harness.WaitForView(t, m, "note.md", persons)
+	harness.FileBecomes(t, m.Path("note.md"), persons)
 	after := strings.Replace(persons, "six", "seven", 1)
 	harness.WriteFile(t, m.Path("note.md"), after)
 	m.CheckSuggested(t, "note.md", persons, after)
@@ -240,7 +240,7 @@ func TestPersonReviewsInTheFile(t *testing.T) {
 		t.Fatalf("marks are not one word each:\n%s", raw)
 	}
 	harness.ObsidianSave(t, m.VaultPath("note.md"), reviewed)
-	harness.WaitForView(t, m, "note.md", want)
+	harness.FileBecomes(t, m.Path("note.md"), want)
 	if pending := s.Suggestions(t, m.Vault); len(pending) != 0 {
 		t.Errorf("pending after review: %v", pending)
 	}

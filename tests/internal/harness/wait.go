@@ -59,15 +59,3 @@ func FileBecomes(t *testing.T, file, want string) {
 		return err
 	})
 }
-
-// WaitForView waits until the mount shows text, which may take a moment after a failed close.
-func WaitForView(t *testing.T, m *Mount, name, text string) {
-	t.Helper()
-	Eventually(t, StartTimeout, func() error {
-		got, err := os.ReadFile(m.Path(name))
-		if err == nil && string(got) != text {
-			err = fmt.Errorf("the mount shows %q, want %q", got, text)
-		}
-		return err
-	})
-}
