@@ -60,24 +60,6 @@ func parseStatus(text []byte, thread int) status {
 	return s
 }
 
-func identityOf(pid int) Identity { return Identity{pid, startOf(pid)} }
-
-// startOf returns 1 plus the start time of a process in clock ticks since the boot. It returns 0 if there is no such
-// process.
-func startOf(pid int) uint64 {
-	const field = 19 // counted from the field behind the program's name, which is in parentheses; see proc_pid_stat(5)
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) <= field {
-		return 0
-	}
-	ticks, err := strconv.ParseUint(string(fields[field]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return ticks + 1
-}
-
 // environTimeout limits the wait for the environment of a process that is in the middle of exec(2). That process may
 // itself wait for the mount, because exec closes its files, and the mount is waiting for this package.
 const environTimeout = 50 * time.Millisecond

@@ -6,15 +6,16 @@
 // session of its shell. Programs without a session belong to the run of process 1.
 //
 // A run is identified by its first process. The kernel reuses process IDs, and in a container they repeat at each
-// start. So a process is also identified by its start time, and [Identity.Name] also includes the boot.
+// start. So a process is also identified by the number of its pidfd, which the kernel (since Linux 6.9) uses only once
+// per boot, and [Identity.Name] also includes the boot. If pidfds have no numbers (since Linux 5.3), this process gives
+// each process a random number, and recognises the process by a pidfd that it holds.
 //
 // A process whose parent has ended has lost its place below the agent. It still has the process group and the session
 // in which the agent started it, and the environment, in which agents name themselves ([agentEnv]). The
 // agent cannot be found only if the process group and the session were changed or have lost their first process, and
 // the environment was cleared. Such a process looks the same as a user's service.
 //
-// Everything else is read from /proc/PID/status and /proc/PID/stat, because a read of another file there can wait
-// ([environTimeout]).
+// Everything else is read from /proc/PID/status, because a read of another file there can wait ([environTimeout]).
 package program
 
 import (
@@ -31,8 +32,8 @@ import (
 
 // Identity identifies a process of this boot.
 type Identity struct {
-	PID     int
-	Started uint64 // see startOf; 0 if the process has ended
+	PID    int
+	Serial uint64 // unique number of the process; 0 if the process has ended or the kernel has no such number
 }
 
 var bootID = sync.OnceValue(func() string {
@@ -40,14 +41,14 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
-// unnumbered replaces missing start times. It is random, so the same run gets another name after a restart of
+// unnumbered replaces missing serial numbers. It is random, so the same run gets another name after a restart of
 // relayfs.
 var unnumbered = sync.OnceValue(rand.Text)
 
 // Name returns a short name that usually no other process has, in this boot or in another one.
 func (id Identity) Name() string {
-	text := fmt.Sprintf("%s %d %d", bootID(), id.PID, id.Started)
-	if id.Started == 0 {
+	text := fmt.Sprintf("%s %d %d", bootID(), id.PID, id.Serial)
+	if id.Serial == 0 {
 		text += unnumbered()
 	}
 	sum := sha256.Sum256([]byte(text))
@@ -139,7 +140,7 @@ func (t *Table) Self() Program {
 }
 
 // OfProcess returns the program of a process, or of the process to which a thread belongs. It caches the result if the
-// start time is known. So the result usually stays the same when ancestors of the process exit.
+// process has a serial number. So the result usually stays the same when ancestors of the process exit.
 func (t *Table) OfProcess(thread int) Program {
 	s, ok := readStatus(thread)
 	if !ok {
@@ -161,7 +162,7 @@ func (t *Table) program(s status, depth int) Program {
 	}
 	p.Identity = id
 	p.Run, p.Agent = t.runOf(s, id, depth)
-	if id.Started == 0 {
+	if id.Serial == 0 {
 		return p // do not cache p, because another process may get the same PID later
 	}
 	t.mu.Lock()

@@ -37,7 +37,7 @@ func TestProgramOfAThread(t *testing.T) {
 	table := new(Table)
 	for range 2 { // the second answer comes from the cache
 		got := table.OfThread(uint32(syscall.Gettid()))
-		if got.PID != os.Getpid() || got.Started == 0 || got.Name == "" || got != table.Self() {
+		if got.PID != os.Getpid() || got.Serial == 0 || got.Name == "" || got != table.Self() {
 			t.Errorf("got %+v, want this process, which is %+v", got, table.Self())
 		}
 	}
@@ -243,23 +243,74 @@ func BenchmarkProgram(b *testing.B) {
 	}
 }
 
-// Every table has the same identity of a process, and another process has another one.
-func TestIdentity(t *testing.T) {
-	pids := started(t, "robot) R 1", `echo $$; sh -c 'echo $$; exec sleep 1000' &`, 2)
-	first, second := identityOf(pids[0]), identityOf(pids[1])
-	if first.Started == 0 || second.Started < first.Started || first == second || first.Name() == second.Name() {
-		t.Errorf("a process is %+v, and one that it started is %+v", first, second)
+// withoutPidfs has pidfds without numbers of their own, as before Linux 6.9.
+func withoutPidfs(t *testing.T) {
+	t.Helper()
+	old := hasPidfs
+	hasPidfs = func() bool { return false }
+	t.Cleanup(func() { hasPidfs = old })
+}
+
+// On a kernel whose pidfds have no numbers, a process is itself as long as it lives, for every table, and another one
+// that gets its number is another one.
+func TestIdentityWithoutPidfs(t *testing.T) {
+	withoutPidfs(t)
+	pids := started(t, "robot", `echo $$; sh -c 'echo $$; exec sleep 1000' &`, 2)
+	agent, child := robots().OfProcess(pids[0]), robots().OfProcess(pids[1])
+	if agent.Serial == 0 || agent.Run != agent.Identity || agent.Agent != "robot" {
+		t.Errorf("the agent is %+v, want a run of its own", agent)
 	}
-	if again := robots().OfProcess(pids[1]).Identity; again != second {
-		t.Errorf("a table has it as %+v, want %+v", again, second)
+	if child.Serial == 0 || child.Run != agent.Run || child.Identity == agent.Identity {
+		t.Errorf("what it started is %+v, want the run %+v", child, agent.Run)
 	}
-	if reused := (Identity{pids[0], first.Started + 1}); reused.Name() == first.Name() {
-		t.Errorf("a later process with the same PID has the name of the first, %s", first.Name())
+	if again := robots().OfProcess(pids[1]); again.Identity != child.Identity {
+		t.Errorf("another table knows it as %+v, want %+v", again.Identity, child.Identity)
+	}
+	held.mu.Lock()
+	held.procs[pids[1]].fd, held.procs[pids[0]].fd = held.procs[pids[0]].fd, held.procs[pids[1]].fd
+	held.mu.Unlock()
+	if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil { // its pidfd is now held for the number of the other one
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(need.Scaled(10 * time.Second)); ; time.Sleep(time.Millisecond) {
+		other := robots().OfProcess(pids[1])
+		if other.Identity != child.Identity && other.Serial != 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a process whose number another one had is %+v, as that one was", other)
+		}
+	}
+}
+
+// The run of a session whose leader is remembered stays when others come and go, and no more than a bounded number of
+// descriptors is held.
+func TestHeldProcessesAreBounded(t *testing.T) {
+	withoutPidfs(t)
+	var h holder
+	self := h.serial(os.Getpid())
+	for range maxHeld + 10 {
+		cmd := exec.Command("true")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		h.serial(cmd.Process.Pid)
+		_ = cmd.Wait()
+		if got := h.serial(os.Getpid()); got != self {
+			t.Fatalf("this process is %d, and was %d", got, self)
+		}
+	}
+	if len(h.procs) > maxHeld {
+		t.Errorf("%d pidfds are held, want at most %d", len(h.procs), maxHeld)
+	}
+	for pid := range h.procs {
+		h.drop(pid)
 	}
 }
 
 // A process that has ended, and that its parent has not waited for yet, is still itself.
 func TestIdentityOfAZombie(t *testing.T) {
+	withoutPidfs(t)
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -270,16 +321,10 @@ func TestIdentityOfAZombie(t *testing.T) {
 	}
 	before := identityOf(cmd.Process.Pid)
 	in.Close()
-	for end := time.Now().Add(need.Scaled(10 * time.Second)); ; time.Sleep(time.Millisecond) {
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-		if err != nil || time.Now().After(end) {
-			t.Fatalf("it is no zombie: %v", err)
-		}
-		if strings.Contains(string(status), "State:\tZ") {
-			break
-		}
+	for !hasEnded(held.procs[cmd.Process.Pid].fd) {
+		time.Sleep(time.Millisecond)
 	}
-	if after := identityOf(cmd.Process.Pid); after != before || before.Started == 0 {
+	if after := identityOf(cmd.Process.Pid); after != before || before.Serial == 0 {
 		t.Errorf("it is %+v, and was %+v", after, before)
 	}
 	if err := cmd.Wait(); err != nil {
