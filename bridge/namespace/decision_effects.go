@@ -246,34 +246,6 @@ func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string
 	}
 }
 
-// CheckUndo returns the error with which an undo of a decision on a rename would certainly fail, or nil.
-func (n *DecisionEffects) CheckUndo(ctx context.Context, e model.JournalEntry) error {
-	rec := e.Decision.Proposal
-	f, err := n.structureAt("undo", e.Path)
-	switch {
-	case rec.Kind != model.ProposedRename || rec.Dir:
-		return nil
-	case err != nil:
-		return err
-	case e.Decision.Verdict == model.Accepted:
-		d, err := f.FindAccepted(*rec)
-		if err == nil && !isNodeOf(ctx, d.Node, rec) {
-			err = tree.ErrMovedSince
-		}
-		return err
-	}
-	x := f.Lookup(rec.Rel)
-	if x == nil {
-		if id, err := removedDoc(f.Store, rec); id != "" || err != nil { // restoreRemoved may create it again
-			return nil
-		}
-	}
-	if x == nil || x.State().Pending != nil || !isNodeOf(ctx, x, rec) {
-		return tree.ErrMovedSince
-	}
-	return nil
-}
-
 func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
 	var notes, folders []*tree.Node // restored for the undo

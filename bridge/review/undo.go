@@ -158,15 +158,28 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	return out, nil
 }
 
-// undoEntries undoes journal entries. It undoes the entries of one note newest first.
+// undoEntries undoes journal entries: first those about proposals, because the links of a rename are restored only if
+// the rename is undone, then the entries of notes, newest first.
 func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
-	entries = r.withoutStranded(ctx, j, entries, out)
-	byNote := make(map[model.Path][]string)
-	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	var proposals []model.JournalEntry
 	for _, e := range entries {
-		if e.Decision != nil && e.Decision.Proposal != nil {
+		if e.proposal() != nil {
 			proposals = append(proposals, e.JournalEntry)
+		}
+	}
+	if len(proposals) > 0 {
+		ctx = context.WithoutCancel(ctx) // links rewritten for a rename must be restored together with it
+	}
+	failed := r.undoProposals(ctx, j, proposals, author, out)
+	byNote := make(map[model.Path][]string)
+	entriesOf := make(map[model.Path][]undoableEntry) // newest first
+	for _, e := range entries {
+		e, ok := e.without(failed)
+		if !ok || e.proposal() != nil {
+			continue
+		}
+		if err := r.locate(&e.JournalEntry); err != nil {
+			out.Failed[cmp.Or(e.Path, model.Path(e.ID))] = err
 			continue
 		}
 		if e.Path == "" {
@@ -175,9 +188,6 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			continue
 		}
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
-	}
-	if len(proposals) > 0 {
-		ctx = context.WithoutCancel(ctx) // links rewritten for a rename must be restored together with it
 	}
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
@@ -203,8 +213,18 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 		return again, nil
 	})
 	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	r.undoProposals(ctx, j, proposals, author, out)
 	r.followAgain(ctx, j, entries)
+}
+
+// locate sets the paths of an entry to the present paths of its note, which an undo of a rename has moved.
+func (r *Review) locate(e *model.JournalEntry) error {
+	f := r.tree.Root(e.Root)
+	at, err := f.Store.DocPath(e.ID)
+	if err == nil && at != "" {
+		e.Rel = string(at)
+		e.Path = shownAt(f, model.JournalEntry{Path: at})
+	}
+	return err
 }
 
 // followAgain makes the links that an undo has restored follow the renames on which users have decided since.
@@ -221,41 +241,15 @@ func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoab
 	}
 }
 
-// withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links
-// that belong to the rename. If there are several decisions on renames, it changes nothing, because one undo may free
-// the name for another.
-func (r *Review) withoutStranded(ctx context.Context, j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
-	ofProposal := func(e undoableEntry) bool { return e.Decision != nil && e.Decision.Proposal != nil }
-	i := slices.IndexFunc(entries, ofProposal)
-	if i < 0 || slices.ContainsFunc(entries[i+1:], ofProposal) {
-		return entries
-	}
-	e := entries[i]
-	err := r.names.CheckUndo(ctx, j.withCurrentPaths(e.JournalEntry, j.moves()))
-	if err == nil {
-		return entries
-	}
-	out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
-	id := e.Decision.Proposal.ID
-	entries = slices.DeleteFunc(slices.Clone(entries), func(x undoableEntry) bool {
-		return ofProposal(x) || x.Decision != nil && x.Decision.Follows == id
-	})
-	for k := range entries {
-		entries[k].items = slices.DeleteFunc(slices.Clone(entries[k].items), func(x model.DecidedItem) bool { return x.Proposal == id })
-	}
-	return slices.DeleteFunc(entries, func(x undoableEntry) bool {
-		return len(x.items) == 0 && x.Decision != nil && len(x.Decision.Items) > 0
-	})
-}
-
 // batchKey identifies the entries about proposals of one batch in one root.
 type batchKey struct{ root, batch string }
 
 func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Root, e.BatchOf()} }
 
 // undoProposals undoes decisions on proposals. It undoes the decisions of one batch in one root together, newest first.
-func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, author model.Author, out *Outcome) {
-	ctx = context.WithoutCancel(ctx)
+// It returns the IDs of the proposals that it could not undo.
+func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, author model.Author, out *Outcome) (stay map[string]bool) {
+	stay = make(map[string]bool)
 	lists := make(map[batchKey][]model.JournalEntry)
 	for _, e := range entries {
 		lists[batchKeyOf(e)] = append(lists[batchKeyOf(e)], e)
@@ -278,17 +272,35 @@ func (r *Review) undoProposals(ctx context.Context, j journalView, entries []mod
 		out.Notes += len(again)
 		for _, e := range list {
 			if err := failed[e.Decision.Proposal.ID]; err != nil {
+				stay[e.Decision.Proposal.ID] = true
 				out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
 				back = slices.DeleteFunc(back, func(m move) bool { return m.id == e.Decision.Proposal.ID && m.entry < 0 })
 			}
 		}
 		moves = back
 	}
+	return stay
 }
 
 type undoableEntry struct {
 	model.JournalEntry
 	items []model.DecidedItem // the items to undo, without those already undone
+}
+
+func (e undoableEntry) proposal() *model.ProposalRecord {
+	if e.Decision == nil {
+		return nil
+	}
+	return e.Decision.Proposal
+}
+
+// without returns the entry without the links that were rewritten for the given renames. ok is false if nothing is left.
+func (e undoableEntry) without(renames map[string]bool) (_ undoableEntry, ok bool) {
+	if e.Decision == nil || len(e.items) == 0 {
+		return e, e.Decision == nil || !renames[e.Decision.Follows]
+	}
+	e.items = slices.DeleteFunc(slices.Clone(e.items), func(x model.DecidedItem) bool { return renames[x.Proposal] })
+	return e, len(e.items) > 0
 }
 
 // journalView has the newest journal entries, newest first.
