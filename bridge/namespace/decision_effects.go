@@ -34,19 +34,6 @@ func (n *DecisionEffects) RemoveRejected(ctx context.Context, notes, folders []*
 	}
 }
 
-// EndRenames rejects the link rewrites of renames in f whose documents no longer exist.
-func (n *Namespace) EndRenames(ctx context.Context, f *Root) {
-	if n.config.ReadOnly {
-		return
-	}
-	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Kind == model.RenameEnded }) {
-		n.effects.OnWithdrawn(context.WithoutCancel(ctx), rec.ID, model.Author{})
-		if err := f.Store.Propose(model.ProposalChange{Removed: []string{rec.ID}}); err != nil {
-			n.config.Logger.Warn("the next process will check the links of a rename again", model.LogFolder, f.Name, model.LogErr, err)
-		}
-	}
-}
-
 // recentRejections is the number of journal entries that a start checks for an interrupted decision.
 const recentRejections = 128
 

@@ -98,9 +98,9 @@ func isNodeOf(ctx context.Context, n *tree.Node, rec *model.ProposalRecord) bool
 }
 
 // Move shows n at its new place and stores the proposal. All renames of n share one proposal, and id is its ID. If n
-// moves back to its place in the source, Move drops the proposal instead: id is empty, and dropped is the ID of the
-// proposal. If n exists only as a proposal, both are empty. owes are the links to rewrite after the rename.
-func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id, dropped string, err error) {
+// moves back to its place in the source, Move withdraws the proposal instead. id is then empty, as for an n that exists
+// only as a proposal. owes are the links to rewrite after the rename.
+func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id string, withdrawn bool, err error) {
 	st := n.State()
 	p := st.Pending
 	if st.Proposed {
@@ -108,7 +108,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	}
 	rec := l.newRecord(model.ProposedRename, st.Rel, author)
 	if err := identify(ctx, &rec, n); err != nil {
-		return "", "", err
+		return "", false, err
 	}
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
@@ -122,15 +122,16 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	if st.Moved && st.SourceLoc.Dir == to.Dir && st.SourceLoc.Name == to.Name {
 		_, lost := st.Path.Split()
 		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, lost)
+		back.Author, back.Session = author.Name, author.Session
 		change = model.ProposalChange{Upserted: []model.ProposalRecord{back}, Removed: []string{rec.ID}}
-		dropped = rec.ID
+		withdrawn = true
 	} else if !st.Proposed {
 		id = rec.ID
 	}
 	if err := l.Store.Propose(change); err != nil {
-		return "", "", err
+		return "", false, err
 	}
-	if dropped != "" {
+	if withdrawn {
 		l.Withdraw(p)
 		l.completed = append(l.completed, change.Upserted...)
 	}
@@ -139,7 +140,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	} else {
 		p.Show(to.Dir, rec)
 	}
-	return id, dropped, nil
+	return id, withdrawn, nil
 }
 
 // Delete hides n and returns the ID of the proposal to delete it, or "" if n exists only as a proposal. It withdraws

@@ -134,7 +134,7 @@ func (f *Root) recoverNotes(ctx context.Context) error {
 func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found fileFinder) error {
 	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
 		switch rec.Kind {
-		case model.RenameDone, model.RenameEnded:
+		case model.RenameDone:
 			f.completed = append(f.completed, rec)
 		case model.DecisionStarted:
 			f.started = append(f.started, rec)
