@@ -180,10 +180,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 		l.Forget(n)
 		return "", nil
 	}
-	p, _ := l.Add(n, nil, rec)
-	if n.Kind == model.KindNote {
-		l.deletions.add(p, &rec)
-	}
+	l.Add(n, nil, rec)
 	return rec.ID, nil
 }
 

@@ -25,7 +25,6 @@ type Root struct {
 	log       *slog.Logger
 	events    *model.Bus
 	sequence  *model.Sequence // numbers the decisions and proposals of the workspace
-	deletions deletionLimiter
 
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
 	queuedEvents []model.Event          // events to publish
