@@ -49,7 +49,7 @@ func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Prop
 		}
 		left = waiting
 	}
-	a.restoreNames(ctx, a.Pending())
+	a.restoreNames(ctx)
 	return failed
 }
 
@@ -223,8 +223,8 @@ func (l *Locked) moveToTempName(ctx context.Context, p *tree.Proposal) error {
 
 // restoreNames moves nodes from their temporary names back to their own names, if their proposals are still pending and
 // the names are free.
-func (l *Locked) restoreNames(ctx context.Context, list []*tree.Proposal) {
-	for _, p := range list {
+func (l *Locked) restoreNames(ctx context.Context) {
+	for _, p := range l.Pending() {
 		to, ok := p.OriginalTarget()
 		if !ok {
 			continue

@@ -156,7 +156,7 @@ func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found f
 	for _, p := range l.Pending() {
 		l.markStale(ctx, p.Node)
 	}
-	l.restoreNames(ctx, l.Pending())
+	l.restoreNames(ctx)
 	l.PersistChanges()
 	l.queuedEvents = nil
 	return nil
