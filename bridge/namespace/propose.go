@@ -40,12 +40,14 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) 
 
 // WithdrawDeletion withdraws the proposal to delete n and shows n again, because an author creates it again.
 func (l *Locked) WithdrawDeletion(n *tree.Node, author model.Author, origin any) error {
-	if err := l.Store.Propose(model.ProposalChange{Removed: []string{n.State().Pending.ID}}); err != nil {
+	deletion := n.State().Pending
+	if err := l.Store.Propose(model.ProposalChange{Removed: []string{deletion.ID}}); err != nil {
 		return err
 	}
-	ev := l.Undelete(n)
-	ev.Origin, ev.By = origin, author
-	l.QueueEvents(ev)
+	for _, ev := range l.RevertAll([]*tree.Proposal{deletion}) {
+		ev.Origin, ev.By = origin, author
+		l.QueueEvents(ev)
+	}
 	return nil
 }
 
