@@ -233,27 +233,30 @@ func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string
 	}
 }
 
+// Undo undoes decisions on proposals of one root, see Root.Undo.
 func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
 	var notes, folders []*tree.Node // restored for the undo
 	f, err := n.structureAt("undo", entries[0].Path)
 	for _, e := range entries {
-		rec, why := e.Decision.Proposal, err
+		rec := e.Decision.Proposal
 		switch {
-		case why != nil:
+		case err != nil:
 		case e.Decision.Verdict == model.Rejected:
 			var x, dirs []*tree.Node
-			x, dirs, why = n.restoreRemoved(ctx, f, rec)
+			x, dirs, err = n.restoreRemoved(ctx, f, rec)
 			notes, folders = append(notes, x...), append(folders, dirs...)
 		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // otherwise another undo moves the folder at rel back
 			n.removeIfEmpty(ctx, f, rec.Rel)
 		}
-		if why != nil {
-			failed[rec.ID] = why
-		}
 	}
-	if len(failed) == 0 {
+	if err == nil {
 		again, failed = f.Undo(ctx, entries, d)
+	}
+	for _, e := range entries {
+		if err != nil {
+			failed[e.Decision.Proposal.ID] = err
+		}
 	}
 	if len(failed) > 0 {
 		n.RemoveRejected(ctx, notes, folders)
