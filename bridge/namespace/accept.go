@@ -208,17 +208,13 @@ func (a acceptOp) breakCycle(ctx context.Context, waiting []*tree.Proposal) bool
 		if i < 0 {
 			continue
 		}
-		if err := a.moveToTempName(ctx, waiting[i]); err != nil {
+		if err := a.moveTo(ctx, waiting[i], waiting[i].Node.FreeNameBeside()); err != nil {
 			a.log.Warn("names could not be exchanged", model.LogPath, string(occupant.Location().Path), model.LogErr, err)
 			return false
 		}
 		return true
 	}
 	return false
-}
-
-func (l *Locked) moveToTempName(ctx context.Context, p *tree.Proposal) error {
-	return l.moveTo(ctx, p, p.Node.FreeNameBeside())
 }
 
 // restoreNames moves nodes from their temporary names back to their own names, if their proposals are still pending and

@@ -290,7 +290,12 @@ func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []b
 	if st.Content != nil {
 		return "", model.ErrNameTaken // the user must first decide on the proposed content
 	}
-	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
+	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) {
+		if o.Base != (model.ContentSum{}) && o.Base != model.SumOf(string(have)) {
+			return nil, model.ErrConflict
+		}
+		return data, nil
+	})
 	if err == nil {
 		l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.Author})
 	}
@@ -321,13 +326,4 @@ func (n *Files) proposeFile(l *Locked, p model.Path, at tree.Destination, data [
 		l.QueueEvents(created(p, o))
 	}
 	return id, err
-}
-
-// isStill returns model.ErrConflict if the present content differs from the content that the writer has read. read is
-// the sum of the latter, or zero if any content is accepted.
-func isStill(read model.ContentSum, have []byte) error {
-	if read != (model.ContentSum{}) && read != model.SumOf(string(have)) {
-		return model.ErrConflict
-	}
-	return nil
 }

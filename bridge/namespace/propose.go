@@ -121,7 +121,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Location().Rel, to.Name, false
 	rec.AddPendingRelinks(owes)
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
-	if st.Moved && st.SourceLoc.Dir == to.Dir && st.SourceLoc.Name == to.Name {
+	if st.Moved && to.InSource() == n {
 		_, lost := st.Path.Split()
 		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, lost)
 		back.Author, back.Session = author.Name, author.Session
