@@ -113,7 +113,7 @@ func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 // Recreate creates the note that RemoveRejected removed after the decision e, so that e can be undone. The store still
 // has the note's document. made has the note if Recreate created it, for RemoveRejected if the undo fails.
 func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) (made []*tree.Node, err error) {
-	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
+	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" {
 		return nil, nil
 	}
 	if _, ended := model.Path(e.Rel).EndedAt(); ended {

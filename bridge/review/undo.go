@@ -158,14 +158,24 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	return out, nil
 }
 
-// undoEntries undoes journal entries: first those about proposals, because the links of a rename are restored only if
-// the rename is undone, then the entries of notes, newest first.
+// undoEntries undoes journal entries. It first undoes those about proposals, because the links of a rename are restored
+// only if the rename is undone, and then the entries of each note, newest first. A proposal may need a note that a
+// rejection has removed, so these notes are created before.
 func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
 	var proposals []model.JournalEntry
+	var ofNotes []undoableEntry
+	var made []*namespace.Node
 	for _, e := range entries {
 		if e.proposal() != nil {
 			proposals = append(proposals, e.JournalEntry)
+			continue
 		}
+		again, err := r.names.Recreate(ctx, e.JournalEntry)
+		if err != nil {
+			out.Failed[cmp.Or(e.Path, model.Path(e.ID))] = err
+			continue
+		}
+		made, ofNotes = append(made, again...), append(ofNotes, e)
 	}
 	if len(proposals) > 0 {
 		ctx = context.WithoutCancel(ctx) // links rewritten for a rename must be restored together with it
@@ -173,9 +183,9 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	failed := r.undoProposals(ctx, j, proposals, author, out)
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
-	for _, e := range entries {
+	for _, e := range ofNotes {
 		e, ok := e.without(failed)
-		if !ok || e.proposal() != nil {
+		if !ok {
 			continue
 		}
 		if err := r.locate(&e.JournalEntry); err != nil {
@@ -192,10 +202,6 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			made, err := r.names.Recreate(ctx, e.JournalEntry)
-			if err != nil {
-				return again, err
-			}
 			n := r.tree.Root(e.Root).Lookup(e.Rel) // this finds the note even if its deletion is proposed
 			if n == nil || n.Note == nil {
 				_, err := j.explainMissing(e.JournalEntry)
@@ -206,13 +212,15 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			out.Unrestored = append(out.Unrestored, stays...)
 			mu.Unlock()
 			if again = append(again, pending...); err != nil {
-				r.names.RemoveRejected(ctx, made, nil)
 				return again, err
 			}
 		}
 		return again, nil
 	})
 	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	if len(out.Failed) > 0 {
+		r.names.RemoveRejected(ctx, made, nil)
+	}
 	r.followAgain(ctx, j, entries)
 }
 
