@@ -199,9 +199,6 @@ func (w *Workspace) Start(ctx context.Context) error {
 			return model.WrapError("open", f.Path(), err)
 		}
 	}
-	for _, f := range w.config.Roots {
-		w.EndRenames(ctx, f)
-	}
 	w.ResumeRenames(ctx)
 	w.ResumeRejections(ctx)
 	w.ResumeDecisions(ctx)

@@ -14,12 +14,9 @@ const (
 	ProposedRename ProposalKind = "rename" // a change of the name or the folder
 	ProposedDelete ProposalKind = "delete"
 	ProposedFile   ProposalKind = "file" // a file that is not a note, new or replaced whole
-	// RenameDone is a rename that needed no decision, was accepted, or was rejected (then its paths are exchanged). It is
-	// not a proposal, but the Store keeps it until its links are rewritten.
+	// RenameDone is a rename that needed no decision, was accepted, or was rejected or withdrawn (then its paths are
+	// exchanged). It is not a proposal, but the Store keeps it until its links are rewritten.
 	RenameDone ProposalKind = "renamed"
-	// RenameEnded is a ProposedRename whose document no longer exists. It is not a proposal, but the Store keeps it until
-	// its link rewrites are rejected.
-	RenameEnded ProposalKind = "ended"
 	// DecisionStarted is a decision on several proposals, or an undo of several journal entries. It is not a proposal,
 	// but the Store keeps it until all of them are decided or undone. The field Decision has the IDs of the items,
 	// except for an undo of a whole batch. The field Stale is set if the decision also accepts stale proposals.

@@ -49,7 +49,7 @@ func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Prop
 		}
 		left = waiting
 	}
-	a.restoreNames(ctx, a.Pending())
+	a.restoreNames(ctx)
 	return failed
 }
 
@@ -208,7 +208,7 @@ func (a acceptOp) breakCycle(ctx context.Context, waiting []*tree.Proposal) bool
 		if i < 0 {
 			continue
 		}
-		if err := a.moveToTempName(ctx, waiting[i]); err != nil {
+		if err := a.moveTo(ctx, waiting[i], waiting[i].Node.FreeNameBeside()); err != nil {
 			a.log.Warn("names could not be exchanged", model.LogPath, string(occupant.Location().Path), model.LogErr, err)
 			return false
 		}
@@ -217,14 +217,10 @@ func (a acceptOp) breakCycle(ctx context.Context, waiting []*tree.Proposal) bool
 	return false
 }
 
-func (l *Locked) moveToTempName(ctx context.Context, p *tree.Proposal) error {
-	return l.moveTo(ctx, p, p.Node.FreeNameBeside())
-}
-
 // restoreNames moves nodes from their temporary names back to their own names, if their proposals are still pending and
 // the names are free.
-func (l *Locked) restoreNames(ctx context.Context, list []*tree.Proposal) {
-	for _, p := range list {
+func (l *Locked) restoreNames(ctx context.Context) {
+	for _, p := range l.Pending() {
 		to, ok := p.OriginalTarget()
 		if !ok {
 			continue

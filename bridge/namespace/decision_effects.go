@@ -34,19 +34,6 @@ func (n *DecisionEffects) RemoveRejected(ctx context.Context, notes, folders []*
 	}
 }
 
-// EndRenames rejects the link rewrites of renames in f whose documents no longer exist.
-func (n *Namespace) EndRenames(ctx context.Context, f *Root) {
-	if n.config.ReadOnly {
-		return
-	}
-	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Kind == model.RenameEnded }) {
-		n.effects.OnWithdrawn(context.WithoutCancel(ctx), rec.ID, model.Author{})
-		if err := f.Store.Propose(model.ProposalChange{Removed: []string{rec.ID}}); err != nil {
-			n.config.Logger.Warn("the next process will check the links of a rename again", model.LogFolder, f.Name, model.LogErr, err)
-		}
-	}
-}
-
 // recentRejections is the number of journal entries that a start checks for an interrupted decision.
 const recentRejections = 128
 
@@ -126,7 +113,7 @@ func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 // Recreate creates the note that RemoveRejected removed after the decision e, so that e can be undone. The store still
 // has the note's document. made has the note if Recreate created it, for RemoveRejected if the undo fails.
 func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) (made []*tree.Node, err error) {
-	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
+	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" {
 		return nil, nil
 	}
 	if _, ended := model.Path(e.Rel).EndedAt(); ended {
@@ -212,7 +199,7 @@ func (n *DecisionEffects) recreateFolder(ctx context.Context, l *Locked, rel str
 		return nil, nil
 	}
 	at := shownAt(l, rel)
-	if err := n.makeFolders(ctx, l, at, ChangeRequest{Author: author}); err != nil {
+	if err := n.folderFor(ctx, l, at, ChangeRequest{Author: author}); err != nil {
 		return nil, err
 	}
 	x, err := n.tree.Find("undo", at) // the source may have it at another path
@@ -246,55 +233,30 @@ func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string
 	}
 }
 
-// CheckUndo returns the error with which an undo of a decision on a rename would certainly fail, or nil.
-func (n *DecisionEffects) CheckUndo(ctx context.Context, e model.JournalEntry) error {
-	rec := e.Decision.Proposal
-	f, err := n.structureAt("undo", e.Path)
-	switch {
-	case rec.Kind != model.ProposedRename || rec.Dir:
-		return nil
-	case err != nil:
-		return err
-	case e.Decision.Verdict == model.Accepted:
-		d, err := f.FindAccepted(*rec)
-		if err == nil && !isNodeOf(ctx, d.Node, rec) {
-			err = tree.ErrMovedSince
-		}
-		return err
-	}
-	x := f.Lookup(rec.Rel)
-	if x == nil {
-		if id, err := removedDoc(f.Store, rec); id != "" || err != nil { // restoreRemoved may create it again
-			return nil
-		}
-	}
-	if x == nil || x.State().Pending != nil || !isNodeOf(ctx, x, rec) {
-		return tree.ErrMovedSince
-	}
-	return nil
-}
-
+// Undo undoes decisions on proposals of one root, see Root.Undo.
 func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
 	var notes, folders []*tree.Node // restored for the undo
 	f, err := n.structureAt("undo", entries[0].Path)
 	for _, e := range entries {
-		rec, why := e.Decision.Proposal, err
+		rec := e.Decision.Proposal
 		switch {
-		case why != nil:
+		case err != nil:
 		case e.Decision.Verdict == model.Rejected:
 			var x, dirs []*tree.Node
-			x, dirs, why = n.restoreRemoved(ctx, f, rec)
+			x, dirs, err = n.restoreRemoved(ctx, f, rec)
 			notes, folders = append(notes, x...), append(folders, dirs...)
 		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // otherwise another undo moves the folder at rel back
 			n.removeIfEmpty(ctx, f, rec.Rel)
 		}
-		if why != nil {
-			failed[rec.ID] = why
-		}
 	}
-	if len(failed) == 0 {
+	if err == nil {
 		again, failed = f.Undo(ctx, entries, d)
+	}
+	for _, e := range entries {
+		if err != nil {
+			failed[e.Decision.Proposal.ID] = err
+		}
 	}
 	if len(failed) > 0 {
 		n.RemoveRejected(ctx, notes, folders)

@@ -2,12 +2,9 @@ package namespace
 
 import (
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 const (
@@ -25,37 +22,16 @@ const (
 // the number of notes in the root.
 func deletionLimit(notes int) int { return max(minDeletions, min(maxDeletions, notes/maxShare)) }
 
-// deletionLimiter records the deletions that were proposed within limitWindow.
-type deletionLimiter struct {
-	mu   sync.Mutex // guards the fields below
-	list []recentDeletion
-}
-
-type recentDeletion struct {
-	p      *tree.Proposal
-	author model.Author
-	time   time.Time
-}
-
-func (b *deletionLimiter) add(p *tree.Proposal, rec *model.ProposalRecord) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.list = append(b.list, recentDeletion{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
-}
-
 // CheckDeletionLimit returns model.ErrDeletionLimit if the author may not remove another note now: within the last
 // minute the author has proposed deletionLimit deletions on which no user has decided.
 func (f *Root) CheckDeletionLimit(author model.Author) error {
-	pending := f.Pending()
-	f.deletions.mu.Lock()
-	f.deletions.list = slices.DeleteFunc(f.deletions.list, func(d recentDeletion) bool { return time.Since(d.time) > limitWindow })
 	n := 0
-	for _, d := range f.deletions.list {
-		if d.author.Is(author) && slices.Contains(pending, d.p) {
+	for _, p := range f.Pending() {
+		rec := p.Record()
+		if rec.Kind == model.ProposedDelete && p.Node.Kind == model.KindNote && author.Is(model.Author{Name: rec.Author, Session: rec.Session}) && time.Since(rec.Time) <= limitWindow {
 			n++
 		}
 	}
-	f.deletions.mu.Unlock()
 	if n < minDeletions {
 		return nil
 	}

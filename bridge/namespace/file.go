@@ -290,7 +290,12 @@ func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []b
 	if st.Content != nil {
 		return "", model.ErrNameTaken // the user must first decide on the proposed content
 	}
-	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
+	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) {
+		if o.Base != (model.ContentSum{}) && o.Base != model.SumOf(string(have)) {
+			return nil, model.ErrConflict
+		}
+		return data, nil
+	})
 	if err == nil {
 		l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.Author})
 	}
@@ -305,7 +310,7 @@ func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byt
 	case err != nil:
 		return "", err
 	case n.config.Mode != note.Direct:
-		return n.proposeFile(ctx, l, p, at, data, o)
+		return n.proposeFile(l, p, at, data, o)
 	}
 	x, _, err := makeFile(ctx, l, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.Author)
 	if err != nil {
@@ -316,27 +321,9 @@ func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byt
 	return "", err
 }
 
-func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tree.Destination, data []byte, o ChangeRequest) (id string, err error) {
-	if at.Dir == nil {
-		if err = n.makeFolders(ctx, l, p.Dir(), o); err == nil {
-			at.Name = p.Base()
-			at.Dir, err = n.tree.Find("write", p.Dir())
-		}
-	}
-	if err == nil {
-		id, err = l.File(at, data, o.Author)
-	}
-	if err == nil {
+func (n *Files) proposeFile(l *Locked, p model.Path, at tree.Destination, data []byte, o ChangeRequest) (id string, err error) {
+	if id, err = l.File(at, data, o.Author); err == nil {
 		l.QueueEvents(created(p, o))
 	}
 	return id, err
-}
-
-// isStill returns model.ErrConflict if the present content differs from the content that the writer has read. read is
-// the sum of the latter, or zero if any content is accepted.
-func isStill(read model.ContentSum, have []byte) error {
-	if read != (model.ContentSum{}) && read != model.SumOf(string(have)) {
-		return model.ErrConflict
-	}
-	return nil
 }

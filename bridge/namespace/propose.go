@@ -30,7 +30,7 @@ func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 // ShowAt shows n, which was just added to the source, at the given destination. If the source has n at another place,
 // ShowAt adds a proposal to rename it.
 func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) error {
-	if at.Dir == nil || path.Base(at.Rel) == at.Name {
+	if path.Base(at.Rel) == at.Name {
 		return nil
 	}
 	rec := l.newRecord(model.ProposedRename, at.Rel, author)
@@ -40,12 +40,14 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) 
 
 // WithdrawDeletion withdraws the proposal to delete n and shows n again, because an author creates it again.
 func (l *Locked) WithdrawDeletion(n *tree.Node, author model.Author, origin any) error {
-	if err := l.Store.Propose(model.ProposalChange{Removed: []string{n.State().Pending.ID}}); err != nil {
+	deletion := n.State().Pending
+	if err := l.Store.Propose(model.ProposalChange{Removed: []string{deletion.ID}}); err != nil {
 		return err
 	}
-	ev := l.Undelete(n)
-	ev.Origin, ev.By = origin, author
-	l.QueueEvents(ev)
+	for _, ev := range l.RevertAll([]*tree.Proposal{deletion}) {
+		ev.Origin, ev.By = origin, author
+		l.QueueEvents(ev)
+	}
 	return nil
 }
 
@@ -98,9 +100,9 @@ func isNodeOf(ctx context.Context, n *tree.Node, rec *model.ProposalRecord) bool
 }
 
 // Move shows n at its new place and stores the proposal. All renames of n share one proposal, and id is its ID. If n
-// moves back to its place in the source, Move drops the proposal instead: id is empty, and dropped is the ID of the
-// proposal. If n exists only as a proposal, both are empty. owes are the links to rewrite after the rename.
-func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id, dropped string, err error) {
+// moves back to its place in the source, Move withdraws the proposal instead. id is then empty, as for an n that exists
+// only as a proposal. owes are the links to rewrite after the rename.
+func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id string, withdrawn bool, err error) {
 	st := n.State()
 	p := st.Pending
 	if st.Proposed {
@@ -108,7 +110,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	}
 	rec := l.newRecord(model.ProposedRename, st.Rel, author)
 	if err := identify(ctx, &rec, n); err != nil {
-		return "", "", err
+		return "", false, err
 	}
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
@@ -119,18 +121,19 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Location().Rel, to.Name, false
 	rec.AddPendingRelinks(owes)
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
-	if st.Moved && st.SourceLoc.Dir == to.Dir && st.SourceLoc.Name == to.Name {
+	if st.Moved && to.InSource() == n {
 		_, lost := st.Path.Split()
 		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, lost)
+		back.Author, back.Session = author.Name, author.Session
 		change = model.ProposalChange{Upserted: []model.ProposalRecord{back}, Removed: []string{rec.ID}}
-		dropped = rec.ID
+		withdrawn = true
 	} else if !st.Proposed {
 		id = rec.ID
 	}
 	if err := l.Store.Propose(change); err != nil {
-		return "", "", err
+		return "", false, err
 	}
-	if dropped != "" {
+	if withdrawn {
 		l.Withdraw(p)
 		l.completed = append(l.completed, change.Upserted...)
 	}
@@ -139,7 +142,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	} else {
 		p.Show(to.Dir, rec)
 	}
-	return id, dropped, nil
+	return id, withdrawn, nil
 }
 
 // Delete hides n and returns the ID of the proposal to delete it, or "" if n exists only as a proposal. It withdraws
@@ -179,10 +182,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 		l.Forget(n)
 		return "", nil
 	}
-	p, _ := l.Add(n, nil, rec)
-	if n.Kind == model.KindNote {
-		l.deletions.add(p, &rec)
-	}
+	l.Add(n, nil, rec)
 	return rec.ID, nil
 }
 

@@ -126,15 +126,28 @@ func (n *Namespace) ResumeRenames(ctx context.Context) {
 	for _, folder := range n.tree.Roots() {
 		f := n.config.Roots[folder]
 		n.effects.FinishProposed(ctx, f, f.Pending())
-		for _, rec := range f.TakeCompleted(func(*model.ProposalRecord) bool { return true }) {
-			n.finishDone(ctx, f, rec)
-		}
+		n.effects.finish(ctx, f, func(*model.ProposalRecord) bool { return true })
 	}
+}
+
+// EndRenames rejects the link rewrites of the renames in f that were withdrawn or whose documents no longer exist.
+func (n *Namespace) EndRenames(ctx context.Context, f *Root) {
+	n.effects.finish(ctx, f, func(rec *model.ProposalRecord) bool { return rec.Decision != nil && rec.Decision.Withdrawn })
 }
 
 // FollowDecided rewrites the pending links of the decided renames in f.
 func (n *DecisionEffects) FollowDecided(ctx context.Context, f *Root) {
-	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Decision != nil }) {
+	n.finish(ctx, f, func(rec *model.ProposalRecord) bool { return rec.Decision != nil })
+}
+
+func (n *DecisionEffects) finish(ctx context.Context, f *Root, which func(*model.ProposalRecord) bool) {
+	if n.config.ReadOnly {
+		return
+	}
+	for _, rec := range f.TakeCompleted(which) {
+		if d := rec.Decision; d != nil && d.Withdrawn {
+			n.OnWithdrawn(context.WithoutCancel(ctx), d.Follows, model.Author{Name: d.By, Session: rec.Session})
+		}
 		n.finishDone(ctx, f, rec)
 	}
 }

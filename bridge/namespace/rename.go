@@ -45,9 +45,8 @@ func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o C
 
 func (n *Namespace) finishMove(ctx context.Context, f *Root, m *renameOp) (res ChangeResult) {
 	switch {
-	case m.withdrawn != "":
-		n.effects.FollowDecided(ctx, f)
-		n.effects.OnWithdrawn(context.WithoutCancel(ctx), m.withdrawn, m.req.Author)
+	case m.withdrawn:
+		n.EndRenames(ctx, f)
 	case m.id != "":
 		if p := m.node.State().Pending; p != nil && p.ID == m.id && len(m.relinks) > 0 {
 			res = n.finishProposed(ctx, f, p)
@@ -68,7 +67,7 @@ type renameOp struct {
 	req       ChangeRequest
 	now       bool   // the rename is applied without a proposal
 	id        string // ID of the resulting proposal, or ""
-	withdrawn string // ID of the proposal that the rename withdrew, or ""
+	withdrawn bool   // the rename withdrew a proposal
 
 	warnings []string
 

@@ -134,7 +134,7 @@ func (f *Root) recoverNotes(ctx context.Context) error {
 func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found fileFinder) error {
 	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
 		switch rec.Kind {
-		case model.RenameDone, model.RenameEnded:
+		case model.RenameDone:
 			f.completed = append(f.completed, rec)
 		case model.DecisionStarted:
 			f.started = append(f.started, rec)
@@ -156,7 +156,7 @@ func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found f
 	for _, p := range l.Pending() {
 		l.markStale(ctx, p.Node)
 	}
-	l.restoreNames(ctx, l.Pending())
+	l.restoreNames(ctx)
 	l.PersistChanges()
 	l.queuedEvents = nil
 	return nil

@@ -25,11 +25,10 @@ type Root struct {
 	log       *slog.Logger
 	events    *model.Bus
 	sequence  *model.Sequence // numbers the decisions and proposals of the workspace
-	deletions deletionLimiter
 
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
 	queuedEvents []model.Event          // events to publish
-	completed    []model.ProposalRecord // RenameDone and RenameEnded records, for TakeCompleted
+	completed    []model.ProposalRecord // RenameDone records, for TakeCompleted
 	started      []model.ProposalRecord // interrupted decisions and undos, for TakeStarted
 
 	// linking is held while the links of one note are rewritten after a rename. It is taken before a note's lock.
@@ -86,7 +85,7 @@ func (l *Locked) DropRename(id string) error {
 	return l.Store.Propose(model.ProposalChange{Removed: []string{id}})
 }
 
-// TakeCompleted returns the completed and ended renames that still have links to rewrite, filtered by which. It returns
+// TakeCompleted returns the completed renames that still have links to rewrite, filtered by which. It returns
 // each rename to one caller only.
 func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
 	f.mu.Lock()
@@ -144,13 +143,12 @@ func (l *Locked) PersistChanges() {
 	for _, rec := range s.Invalidated {
 		l.log.Warn("proposal dropped: its note or file no longer exists, or its path is taken",
 			model.LogPath, string(l.Path().Join(rec.Rel)), "kind", string(rec.Kind))
-		change.Journal = append(change.Journal, rec.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Withdrawn: true}, now))
-		if rec.Kind != model.ProposedRename {
-			change.Removed = append(change.Removed, rec.ID)
-			continue
+		d := model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Withdrawn: true}
+		change.Removed, change.Journal = append(change.Removed, rec.ID), append(change.Journal, rec.Decided(d, now))
+		if rec.Kind == model.ProposedRename {
+			ended := decidedRename(rec, nil, d, "")
+			change.Upserted, l.completed = append(change.Upserted, ended), append(l.completed, ended)
 		}
-		rec.Kind = model.RenameEnded
-		change.Upserted, l.completed = append(change.Upserted, rec), append(l.completed, rec)
 	}
 	if len(change.Upserted)+len(change.Removed) > 0 {
 		if err := l.Store.Propose(change); err != nil {

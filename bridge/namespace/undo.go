@@ -35,7 +35,7 @@ func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.D
 		}
 	}
 	list := append(u.acceptances(ctx, accepted), u.rejections(ctx, rejected)...)
-	l.restoreNames(ctx, l.Pending())
+	l.restoreNames(ctx)
 	l.PersistChanges()
 	for _, p := range list {
 		again = append(again, p.Public())
@@ -53,7 +53,6 @@ type undoOp struct {
 // the place that they need. A node with a temporary name gets its own name back as soon as possible, because the node
 // of an earlier decision may be inside it.
 func (u *undoOp) acceptances(ctx context.Context, left []model.ProposalRecord) (list []*tree.Proposal) {
-	var aside []*tree.Proposal
 	for again := true; again; {
 		again = false
 		var away []model.Path // folders that are not restored yet; nodes of earlier decisions inside them are missing, too
@@ -74,10 +73,7 @@ func (u *undoOp) acceptances(ctx context.Context, left []model.ProposalRecord) (
 			}
 			delete(u.failed, rec.ID)
 			list, again = append(list, p), true
-			if rec.DisplacedName != "" {
-				aside = append(aside, p)
-			}
-			u.restoreNames(ctx, aside)
+			u.restoreNames(ctx)
 			return true
 		})
 	}

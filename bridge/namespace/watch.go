@@ -32,7 +32,7 @@ func (f *Root) onWritten(ctx context.Context, e model.SourceEntry) {
 		return
 	}
 	n, created := l.Put(e, model.Author{})
-	if created && n.Kind == model.KindNote && !n.State().Proposed {
+	if created && n.Kind == model.KindNote {
 		l.EndDocs(e.Rel) // nothing was shown here, so a document of this path is from before relayfs was stopped
 	}
 	st := n.State()
@@ -45,7 +45,7 @@ func (f *Root) onWritten(ctx context.Context, e model.SourceEntry) {
 	case created:
 		f.events.Publish(model.Event{Kind: model.EventCreated, Path: st.Path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
 	case n.Kind == model.KindNote:
-		n.Note.Refresh(ctx, !st.Hidden)
+		n.Note.Refresh(ctx)
 	case !e.Dir:
 		f.events.Publish(model.Event{Kind: model.EventChanged, Path: st.Path, Link: e.Link != "", ViewChanged: true})
 	}
@@ -95,10 +95,9 @@ func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 	l.SourceMoved(n, ev.Rel)
 	l.EndDocs(ev.Rel) // ends the document of the replaced note
 	l.RenameDocs(ev.OldRel, ev.Rel)
-	hidden := n.State().Hidden
 	l.Unlock()
-	if n.Kind == model.KindNote && !hidden {
-		n.Note.Refresh(ctx, true)
+	if n.Kind == model.KindNote {
+		n.Note.Refresh(ctx)
 	}
 }
 

@@ -218,7 +218,7 @@ func holdsMostOf(h model.History, raw string) bool {
 
 // isDocumentOf reports whether the document d, which is stored for another path, belongs to the file of n. It does not
 // if the file at d.Path is still the document's own file. A file at d.Path that only has much of the text also counts
-// as its own, unless relayfs knows the file of n by inode, or the file at d.Path has the text of another document.
+// as its own, unless it has the text of another document.
 func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string) (bool, error) {
 	original, ended := d.Path.EndedAt()
 	if original == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
@@ -242,9 +242,6 @@ func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string
 	case same:
 		return false, nil
 	case alike:
-		if h.IsOf(n.stamp) {
-			return true, nil
-		}
 		others, err := n.store.DocsOf(there, model.SumOf(string(data)))
 		return slices.ContainsFunc(others, func(other model.StoredDoc) bool { return other.ID != d.ID }), err
 	}

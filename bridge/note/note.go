@@ -209,8 +209,9 @@ func (n *Locked) publish(v *model.Version) *model.Version {
 	return v
 }
 
-// Refresh updates the note from its source's file, which another program changed. If shown, it publishes the change.
-func (n *Note) Refresh(ctx context.Context, shown bool) {
+// Refresh updates the note from its source's file, which another program changed. It publishes the change if
+// the note is shown.
+func (n *Note) Refresh(ctx context.Context) {
 	if n.set.events.BeginOp() != nil {
 		return
 	}
@@ -222,7 +223,7 @@ func (n *Note) Refresh(ctx context.Context, shown bool) {
 	case errors.Is(err, fs.ErrNotExist): // the source reports the removal too
 	case err != nil:
 		n.set.o.Logger.Warn("changed note not read", model.LogPath, string(n.node.Location().Path), model.LogErr, err)
-	case ev != nil && shown:
+	case ev != nil && n.node.Location().Shown:
 		n.set.events.Publish(*ev)
 	}
 }

@@ -158,15 +158,38 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	return out, nil
 }
 
-// undoEntries undoes journal entries. It undoes the entries of one note newest first.
+// undoEntries undoes journal entries. It first undoes those about proposals, because the links of a rename are restored
+// only if the rename is undone, and then the entries of each note, newest first. A proposal may need a note that a
+// rejection has removed, so these notes are created before.
 func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
-	entries = r.withoutStranded(ctx, j, entries, out)
+	var proposals []model.JournalEntry
+	var ofNotes []undoableEntry
+	var made []*namespace.Node
+	for _, e := range entries {
+		if e.proposal() != nil {
+			proposals = append(proposals, e.JournalEntry)
+			continue
+		}
+		again, err := r.names.Recreate(ctx, e.JournalEntry)
+		if err != nil {
+			out.Failed[cmp.Or(e.Path, model.Path(e.ID))] = err
+			continue
+		}
+		made, ofNotes = append(made, again...), append(ofNotes, e)
+	}
+	if len(proposals) > 0 {
+		ctx = context.WithoutCancel(ctx) // links rewritten for a rename must be restored together with it
+	}
+	failed := r.undoProposals(ctx, j, proposals, author, out)
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
-	var proposals []model.JournalEntry
-	for _, e := range entries {
-		if e.Decision != nil && e.Decision.Proposal != nil {
-			proposals = append(proposals, e.JournalEntry)
+	for _, e := range ofNotes {
+		e, ok := e.without(failed)
+		if !ok {
+			continue
+		}
+		if err := r.locate(&e.JournalEntry); err != nil {
+			out.Failed[cmp.Or(e.Path, model.Path(e.ID))] = err
 			continue
 		}
 		if e.Path == "" {
@@ -176,16 +199,9 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 		}
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
 	}
-	if len(proposals) > 0 {
-		ctx = context.WithoutCancel(ctx) // links rewritten for a rename must be restored together with it
-	}
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			made, err := r.names.Recreate(ctx, e.JournalEntry)
-			if err != nil {
-				return again, err
-			}
 			n := r.tree.Root(e.Root).Lookup(e.Rel) // this finds the note even if its deletion is proposed
 			if n == nil || n.Note == nil {
 				_, err := j.explainMissing(e.JournalEntry)
@@ -196,15 +212,27 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			out.Unrestored = append(out.Unrestored, stays...)
 			mu.Unlock()
 			if again = append(again, pending...); err != nil {
-				r.names.RemoveRejected(ctx, made, nil)
 				return again, err
 			}
 		}
 		return again, nil
 	})
 	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	r.undoProposals(ctx, j, proposals, author, out)
+	if len(out.Failed) > 0 {
+		r.names.RemoveRejected(ctx, made, nil)
+	}
 	r.followAgain(ctx, j, entries)
+}
+
+// locate sets the paths of an entry to the present paths of its note, which an undo of a rename has moved.
+func (r *Review) locate(e *model.JournalEntry) error {
+	f := r.tree.Root(e.Root)
+	at, err := f.Store.DocPath(e.ID)
+	if err == nil && at != "" {
+		e.Rel = string(at)
+		e.Path = shownAt(f, model.JournalEntry{Path: at})
+	}
+	return err
 }
 
 // followAgain makes the links that an undo has restored follow the renames on which users have decided since.
@@ -221,41 +249,15 @@ func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoab
 	}
 }
 
-// withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links
-// that belong to the rename. If there are several decisions on renames, it changes nothing, because one undo may free
-// the name for another.
-func (r *Review) withoutStranded(ctx context.Context, j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
-	ofProposal := func(e undoableEntry) bool { return e.Decision != nil && e.Decision.Proposal != nil }
-	i := slices.IndexFunc(entries, ofProposal)
-	if i < 0 || slices.ContainsFunc(entries[i+1:], ofProposal) {
-		return entries
-	}
-	e := entries[i]
-	err := r.names.CheckUndo(ctx, j.withCurrentPaths(e.JournalEntry, j.moves()))
-	if err == nil {
-		return entries
-	}
-	out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
-	id := e.Decision.Proposal.ID
-	entries = slices.DeleteFunc(slices.Clone(entries), func(x undoableEntry) bool {
-		return ofProposal(x) || x.Decision != nil && x.Decision.Follows == id
-	})
-	for k := range entries {
-		entries[k].items = slices.DeleteFunc(slices.Clone(entries[k].items), func(x model.DecidedItem) bool { return x.Proposal == id })
-	}
-	return slices.DeleteFunc(entries, func(x undoableEntry) bool {
-		return len(x.items) == 0 && x.Decision != nil && len(x.Decision.Items) > 0
-	})
-}
-
 // batchKey identifies the entries about proposals of one batch in one root.
 type batchKey struct{ root, batch string }
 
 func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Root, e.BatchOf()} }
 
 // undoProposals undoes decisions on proposals. It undoes the decisions of one batch in one root together, newest first.
-func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, author model.Author, out *Outcome) {
-	ctx = context.WithoutCancel(ctx)
+// It returns the IDs of the proposals that it could not undo.
+func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, author model.Author, out *Outcome) (stay map[string]bool) {
+	stay = make(map[string]bool)
 	lists := make(map[batchKey][]model.JournalEntry)
 	for _, e := range entries {
 		lists[batchKeyOf(e)] = append(lists[batchKeyOf(e)], e)
@@ -278,17 +280,35 @@ func (r *Review) undoProposals(ctx context.Context, j journalView, entries []mod
 		out.Notes += len(again)
 		for _, e := range list {
 			if err := failed[e.Decision.Proposal.ID]; err != nil {
+				stay[e.Decision.Proposal.ID] = true
 				out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
 				back = slices.DeleteFunc(back, func(m move) bool { return m.id == e.Decision.Proposal.ID && m.entry < 0 })
 			}
 		}
 		moves = back
 	}
+	return stay
 }
 
 type undoableEntry struct {
 	model.JournalEntry
 	items []model.DecidedItem // the items to undo, without those already undone
+}
+
+func (e undoableEntry) proposal() *model.ProposalRecord {
+	if e.Decision == nil {
+		return nil
+	}
+	return e.Decision.Proposal
+}
+
+// without returns the entry without the links that were rewritten for the given renames. ok is false if nothing is left.
+func (e undoableEntry) without(renames map[string]bool) (_ undoableEntry, ok bool) {
+	if e.Decision == nil || len(e.items) == 0 {
+		return e, e.Decision == nil || !renames[e.Decision.Follows]
+	}
+	e.items = slices.DeleteFunc(slices.Clone(e.items), func(x model.DecidedItem) bool { return renames[x.Proposal] })
+	return e, len(e.items) > 0
 }
 
 // journalView has the newest journal entries, newest first.

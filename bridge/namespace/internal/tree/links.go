@@ -71,10 +71,7 @@ func (n *Node) target() string {
 	if n.parent == nil {
 		return n.link // n is no longer shown
 	}
-	rel, err := filepath.Rel(filepath.FromSlash("/"+string(n.parent.path())), filepath.FromSlash("/"+string(n.leadsTo())))
-	if err != nil {
-		return n.link // impossible: both paths are absolute
-	}
+	rel, _ := filepath.Rel(filepath.FromSlash("/"+string(n.parent.path())), filepath.FromSlash("/"+string(n.leadsTo()))) // both paths are absolute
 	return filepath.ToSlash(rel)
 }
 

@@ -167,13 +167,10 @@ type State struct {
 	Dir           *Node     // folder that shows the node; nil if no folder shows it
 	Name          string    // the shown name
 	ShownRel      string    // path of the node in the source after the proposal for its name is accepted
-	SourceLoc     Target    // place in the source, if the node is shown at another place
 	Moved         bool      // the node is hidden, or shown at a place where the source does not have it
 	Proposed      bool      // the source does not have the node; Rel is ""
-	Hidden        bool      // the deletion of the node is proposed
 	Pending       *Proposal // proposal to rename or delete the node, or nil
 	Content       *Proposal // proposal for new content, or nil
-	Mode          fs.FileMode
 	Size          int64
 	ModTime       time.Time
 	Link          string       // target of a symbolic link in the source
@@ -206,12 +203,9 @@ func (n *Node) State() State {
 	n.Root.mu.RLock()
 	defer n.Root.mu.RUnlock()
 	s := State{
-		Location: n.location(), Dir: n.parent, Name: n.name, Moved: n.sourceLoc != nil, Proposed: n.isProposed(), Hidden: n.hidden(),
-		Pending: n.pending, Content: n.content, Mode: n.mode, Size: n.size, ModTime: n.modTime, Link: n.link,
+		Location: n.location(), Dir: n.parent, Name: n.name, Moved: n.sourceLoc != nil, Proposed: n.isProposed(),
+		Pending: n.pending, Content: n.content, Size: n.size, ModTime: n.modTime, Link: n.link,
 		CreatedBy: n.creatingAgent(), ShownChildren: len(n.children),
-	}
-	if n.sourceLoc != nil {
-		s.SourceLoc = Target{Dir: n.sourceLoc.parent, Name: n.sourceLoc.name}
 	}
 	if n.parent != nil {
 		s.ShownRel = path.Join(n.parent.rel(), n.name)

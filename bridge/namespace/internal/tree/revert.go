@@ -70,15 +70,6 @@ func (f *Root) RevertAll(list []*Proposal) []model.Event {
 	return events
 }
 
-// Undelete shows n, whose deletion is proposed, again. It returns the event.
-func (f *Root) Undelete(n *Node) model.Event {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.withdraw(n.pending)
-	n.show(n.sourceLoc.parent, n.sourceLoc.name)
-	return n.event(model.EventCreated)
-}
-
 // ErrMovedSince is the error for an undo whose node was moved or changed after the decision.
 var ErrMovedSince = errors.New("cannot be undone: it was moved or changed after the decision, or another proposal for it is pending")
 
