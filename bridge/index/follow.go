@@ -46,7 +46,18 @@ func NewFollower(from indexSource, log *slog.Logger, d derived) *Follower {
 	return &Follower{from: from, log: log, d: d, reading: make(chan struct{}, 1), stale: make(map[model.Path]bool)}
 }
 
-func (f *Follower) Current(ctx context.Context) error {
+func (f *Follower) Current(ctx context.Context) error { return f.each(ctx, f.update) }
+
+// ReadNotes reads the notes that Current would read, and leaves them to Current.
+func (f *Follower) ReadNotes(ctx context.Context) error {
+	return f.each(ctx, func(ctx context.Context, p model.Path) (bool, error) {
+		_, err := f.from.Read(ctx, p)
+		return false, err
+	})
+}
+
+// each calls fn for the notes that changed since fn last returned done for them.
+func (f *Follower) each(ctx context.Context, fn func(context.Context, model.Path) (done bool, err error)) error {
 	select {
 	case f.reading <- struct{}{}:
 		defer func() { <-f.reading }()
@@ -57,18 +68,20 @@ func (f *Follower) Current(ctx context.Context) error {
 		return err
 	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
-	done := 0
+	n := 0
 	for p := range f.stale { // these include notes that could not be read before
-		report(done, total)
-		done++
+		report(n, total)
+		n++
 		if ctx.Err() != nil {
 			break
 		}
-		if err := f.read(ctx, p); err != nil {
+		done, err := fn(ctx, p)
+		if err != nil { // one unreadable note does not hide the others
 			f.log.Debug("cannot read a note for the indexes", model.LogPath, string(p), model.LogErr, err)
-			continue // one unreadable note does not hide the others
 		}
-		delete(f.stale, p)
+		if done {
+			delete(f.stale, p)
+		}
 	}
 	return ctx.Err()
 }
@@ -91,16 +104,16 @@ func (f *Follower) follow(ctx context.Context) error {
 	return nil
 }
 
-func (f *Follower) read(ctx context.Context, p model.Path) error {
+func (f *Follower) update(ctx context.Context, p model.Path) (done bool, err error) {
 	v, err := f.from.Read(ctx, p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrNotNote):
 		f.d.remove(p)
-		return nil
-	case err != nil:
-		return err
+		return true, nil
+	case err == nil:
+		err = f.d.set(ctx, p, v)
 	}
-	return f.d.set(ctx, p, v)
+	return err == nil, err
 }
 
 func (f *Follower) announce(p model.Path, kind model.NodeKind) {

@@ -11,9 +11,20 @@ import (
 
 // fromAll runs a rare query on the checkpoint together with the frames after it.
 func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
+	return from(s, op, func(e *wal.Entry) *wal.Entry { return e }, read)
+}
+
+// from is fromAll with the frames that part returns. part may return nil.
+func from[T any](s *Store, op string, part func(*wal.Entry) *wal.Entry, read func(checkpoint.View) (T, error)) (out T, err error) {
 	s.mu.Lock()
-	entries := s.tail.entries
+	tail := s.tail.entries
 	s.mu.Unlock()
+	var entries []*wal.Entry
+	for _, e := range tail {
+		if e = part(e); e != nil {
+			entries = append(entries, e)
+		}
+	}
 	err = s.checkpoint.ViewWith(entries, func(v checkpoint.View) (err error) {
 		out, err = read(v)
 		return err
@@ -22,7 +33,25 @@ func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) 
 }
 
 func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
-	return fromAll(s, "read journal", func(v checkpoint.View) ([]model.JournalEntry, error) { return v.Journal(limit) })
+	return from(s, "read journal", journalled, func(v checkpoint.View) ([]model.JournalEntry, error) { return v.Journal(limit) })
+}
+
+// journalled returns the part of a frame that changes the journal. An agent's write may have ten thousand marks.
+func journalled(e *wal.Entry) *wal.Entry {
+	switch e.Kind {
+	case wal.FileMark, wal.PendingSave, wal.Sent:
+		return nil
+	case wal.Change:
+		part := *e
+		part.Records = slices.Clone(e.Records)
+		for i, rec := range part.Records {
+			if !rec.Journalled() {
+				part.Records[i] = model.Record{Seq: rec.Seq, Time: rec.Time}
+			}
+		}
+		return &part
+	}
+	return e
 }
 
 func (s *Store) Proposals() ([]model.ProposalRecord, error) {

@@ -32,8 +32,8 @@ func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
 	if t.hasNoAgentText() {
 		return UnitsOf(runs)
 	}
-	var u Units
-	pos := 0
+	room := len(runs) + t.facts.Size()
+	u, pos := Units{Runs: make([]ycrdt.Run, 0, room), starts: make([]int, 0, room), facts: make([]*Fact, 0, room)}, 0
 	for _, run := range runs {
 		t.Each(model.RangeOf(run), func(part model.IDRange, fact *Fact) { pos = u.add(pos, part.Run(), fact) })
 	}
