@@ -46,18 +46,12 @@ func NewFollower(from indexSource, log *slog.Logger, d derived) *Follower {
 	return &Follower{from: from, log: log, d: d, reading: make(chan struct{}, 1), stale: make(map[model.Path]bool)}
 }
 
-func (f *Follower) Current(ctx context.Context) error { return f.each(ctx, f.update) }
+func (f *Follower) Current(ctx context.Context) error { return f.readStale(ctx, true) }
 
-// ReadNotes reads the notes that Current would read, and leaves them to Current.
-func (f *Follower) ReadNotes(ctx context.Context) error {
-	return f.each(ctx, func(ctx context.Context, p model.Path) (bool, error) {
-		_, err := f.from.Read(ctx, p)
-		return false, err
-	})
-}
+// ReadNotes reads the notes that Current would read, and leaves the index to Current.
+func (f *Follower) ReadNotes(ctx context.Context) error { return f.readStale(ctx, false) }
 
-// each calls fn for the notes that changed since fn last returned done for them.
-func (f *Follower) each(ctx context.Context, fn func(context.Context, model.Path) (done bool, err error)) error {
+func (f *Follower) readStale(ctx context.Context, update bool) error {
 	select {
 	case f.reading <- struct{}{}:
 		defer func() { <-f.reading }()
@@ -68,18 +62,16 @@ func (f *Follower) each(ctx context.Context, fn func(context.Context, model.Path
 		return err
 	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
-	n := 0
+	done := 0
 	for p := range f.stale { // these include notes that could not be read before
-		report(n, total)
-		n++
+		report(done, total)
+		done++
 		if ctx.Err() != nil {
 			break
 		}
-		done, err := fn(ctx, p)
-		if err != nil { // one unreadable note does not hide the others
+		if err := f.read(ctx, p, update); err != nil { // one unreadable note does not hide the others
 			f.log.Debug("cannot read a note for the indexes", model.LogPath, string(p), model.LogErr, err)
-		}
-		if done {
+		} else if update {
 			delete(f.stale, p)
 		}
 	}
@@ -104,16 +96,18 @@ func (f *Follower) follow(ctx context.Context) error {
 	return nil
 }
 
-func (f *Follower) update(ctx context.Context, p model.Path) (done bool, err error) {
+func (f *Follower) read(ctx context.Context, p model.Path, update bool) error {
 	v, err := f.from.Read(ctx, p)
 	switch {
+	case !update:
+		return err
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrNotNote):
 		f.d.remove(p)
-		return true, nil
-	case err == nil:
-		err = f.d.set(ctx, p, v)
+		return nil
+	case err != nil:
+		return err
 	}
-	return err == nil, err
+	return f.d.set(ctx, p, v)
 }
 
 func (f *Follower) announce(p model.Path, kind model.NodeKind) {

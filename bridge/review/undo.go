@@ -36,11 +36,7 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 	}
 	defer r.config.Events.EndOp()
 	r.ResumeDecisions(context.WithoutCancel(ctx))
-	// Reading a note adds its interrupted decisions to the journal and finds its document by its text.
-	if err := r.indexes.ReadNotes(ctx); err != nil {
-		return Outcome{}, err
-	}
-	j, err := r.journal()
+	j, err := r.journal(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -85,10 +81,7 @@ func (r *Review) resumeUndo(ctx context.Context, d *model.Decision, out *Outcome
 	for _, item := range d.Items {
 		s.add(d.Undoes, item.ID)
 	}
-	if err := r.indexes.ReadNotes(ctx); err != nil {
-		return err
-	}
-	j, err := r.journal()
+	j, err := r.journal(ctx)
 	if err == nil {
 		r.undoEntries(ctx, j, j.selected(s), model.Author{Name: d.By}, out)
 	}
@@ -110,7 +103,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	if err != nil {
 		return Outcome{}, err
 	}
-	j, err := r.journal()
+	j, err := r.journal(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -296,7 +289,11 @@ type journalView struct {
 	undoable []undoableEntry // entries that can still be undone
 }
 
-func (r *Review) journal() (j journalView, err error) {
+// journal reads every note first: this adds interrupted decisions to the journal and finds documents by their texts.
+func (r *Review) journal(ctx context.Context) (j journalView, err error) {
+	if err := r.indexes.ReadNotes(ctx); err != nil {
+		return j, err
+	}
 	if j.all, err = r.Journal(maxUndoScan); err != nil {
 		return j, err
 	}

@@ -11,20 +11,9 @@ import (
 
 // fromAll runs a rare query on the checkpoint together with the frames after it.
 func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
-	return from(s, op, func(e *wal.Entry) *wal.Entry { return e }, read)
-}
-
-// from is fromAll with the frames that part returns. part may return nil.
-func from[T any](s *Store, op string, part func(*wal.Entry) *wal.Entry, read func(checkpoint.View) (T, error)) (out T, err error) {
 	s.mu.Lock()
-	tail := s.tail.entries
+	entries := s.tail.entries
 	s.mu.Unlock()
-	var entries []*wal.Entry
-	for _, e := range tail {
-		if e = part(e); e != nil {
-			entries = append(entries, e)
-		}
-	}
 	err = s.checkpoint.ViewWith(entries, func(v checkpoint.View) (err error) {
 		out, err = read(v)
 		return err
@@ -32,16 +21,21 @@ func from[T any](s *Store, op string, part func(*wal.Entry) *wal.Entry, read fun
 	return out, s.wrapErr(op, err)
 }
 
-func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
-	return from(s, "read journal", journalled, func(v checkpoint.View) ([]model.JournalEntry, error) { return v.Journal(limit) })
+func (s *Store) Journal(limit int) (list []model.JournalEntry, err error) {
+	s.mu.Lock()
+	entries := journalled(s.tail.entries)
+	s.mu.Unlock()
+	err = s.checkpoint.ViewWith(entries, func(v checkpoint.View) (err error) {
+		list, err = v.Journal(limit)
+		return err
+	})
+	return list, s.wrapErr("read journal", err)
 }
 
-// journalled returns the part of a frame that changes the journal. An agent's write may have ten thousand marks.
-func journalled(e *wal.Entry) *wal.Entry {
-	switch e.Kind {
-	case wal.FileMark, wal.PendingSave, wal.Sent:
-		return nil
-	case wal.Change:
+// journalled returns frames that lead to the same journal. They have only the numbers and times of the records that the
+// journal omits, because an agent's write may have thousands of marks.
+func journalled(tail []*wal.Entry) (entries []*wal.Entry) {
+	for _, e := range tail {
 		part := *e
 		part.Records = slices.Clone(e.Records)
 		for i, rec := range part.Records {
@@ -49,9 +43,11 @@ func journalled(e *wal.Entry) *wal.Entry {
 				part.Records[i] = model.Record{Seq: rec.Seq, Time: rec.Time}
 			}
 		}
-		return &part
+		if e.Kind != wal.FileMark { // it merges updates, which the journal omits
+			entries = append(entries, &part)
+		}
 	}
-	return e
+	return entries
 }
 
 func (s *Store) Proposals() ([]model.ProposalRecord, error) {
