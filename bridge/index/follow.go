@@ -48,7 +48,8 @@ func NewFollower(from indexSource, log *slog.Logger, d derived) *Follower {
 
 func (f *Follower) Current(ctx context.Context) error { return f.readStale(ctx, true) }
 
-// ReadNotes reads the notes that Current would read, and leaves the index to Current.
+// ReadNotes reads the notes that Current would read. It leaves a single note to Current, because that note may change
+// again before a caller needs the index.
 func (f *Follower) ReadNotes(ctx context.Context) error { return f.readStale(ctx, false) }
 
 func (f *Follower) readStale(ctx context.Context, update bool) error {
@@ -62,6 +63,7 @@ func (f *Follower) readStale(ctx context.Context, update bool) error {
 		return err
 	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
+	update = update || total > 1 // otherwise each call of ReadNotes would read all notes again
 	done := 0
 	for p := range f.stale { // these include notes that could not be read before
 		report(done, total)

@@ -187,6 +187,7 @@ func (t *Text) Pieces() (pieces []Piece) {
 		if b == nil {
 			return
 		}
+		pieces = make([]Piece, 0, len(s.Items))
 		for r := b.Start; r != 0; r = s.Items[r].Right {
 			it := &s.Items[r]
 			deleted := it.Deleted()

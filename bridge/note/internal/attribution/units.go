@@ -47,9 +47,9 @@ func (u *Units) add(pos int, run ycrdt.Run, fact *Fact) (end int) {
 
 // run returns the index of the run at the UTF-16 position pos, or len(u.Runs).
 func (u *Units) run(pos int) int {
-	const steps = 4 // callers usually go through a text in order
+	const steps = 4 // callers usually go through a text in order, and read the ends of a mark before its text
 	has := func(i int) bool { return u.starts[i] <= pos && pos < u.starts[i]+u.Runs[i].Len }
-	for i := u.lastRun; i < min(u.lastRun+steps, len(u.Runs)); i++ {
+	for i := max(0, u.lastRun-2); i < min(u.lastRun+steps, len(u.Runs)); i++ {
 		if has(i) {
 			u.lastRun = i
 			return i
