@@ -1,6 +1,8 @@
 package ycrdt
 
 import (
+	"slices"
+
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
@@ -166,6 +168,9 @@ func (t *Text) runs(has func(*structs.Item) bool) (runs []Run) {
 			if k := len(runs) - 1; k >= 0 && runs[k].ID.Client == id.Client && runs[k].ID.Clock+uint64(runs[k].Len) == id.Clock {
 				runs[k].Len += n
 				continue
+			}
+			if len(runs) == cap(runs) { // doubling the capacity copies a long list less often than append does
+				runs = slices.Grow(runs, len(runs)+1)
 			}
 			runs = append(runs, Run{id, n})
 		}
