@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
 	doc := &parsed
 	doc.Owners = owners
 	groups := doc.Groups()
-	known, out := make(map[string]int, len(groups)), make([]Suggestion, 0, len(groups))
+	known, out := make(map[string]int, len(groups)), slices.Grow([]Suggestion(nil), len(groups)) // nil if there is none
 	lines := lineCounter{doc: doc, line: 1}
 	after := 0 // index of the cell after the last suggestion
 	for _, g := range groups {
