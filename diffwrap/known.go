@@ -42,6 +42,9 @@ func (k Known) MarksOf(raw string) Known { return Known{marks: k.parse(raw).Coun
 // AfterEdits returns the known marks of the text that a script makes from raw: the marks whose openers the script
 // keeps.
 func (k Known) AfterEdits(raw string, edits []Edit) Known {
+	if len(edits) == 0 {
+		return k
+	}
 	return Known{marks: k.marks.AfterEdits(raw, edits)}
 }
 

@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -57,11 +58,11 @@ func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
 	parsed := *k.parse(raw)
 	doc := &parsed
 	doc.Owners = owners
-	known := make(map[string]int)
-	var out []Suggestion
+	groups := doc.Groups()
+	known, out := make(map[string]int, len(groups)), slices.Grow([]Suggestion(nil), len(groups)) // nil if there is none
 	lines := lineCounter{doc: doc, line: 1}
 	after := 0 // index of the cell after the last suggestion
-	for _, g := range doc.Groups() {
+	for _, g := range groups {
 		s := suggestion(doc, g)
 		s.Line = lines.at(g.First) + leadingBreaks(s.New)
 		for _, c := range doc.Cells[after:g.First] {

@@ -46,7 +46,13 @@ func NewFollower(from indexSource, log *slog.Logger, d derived) *Follower {
 	return &Follower{from: from, log: log, d: d, reading: make(chan struct{}, 1), stale: make(map[model.Path]bool)}
 }
 
-func (f *Follower) Current(ctx context.Context) error {
+func (f *Follower) Current(ctx context.Context) error { return f.readStale(ctx, true) }
+
+// ReadNotes reads the notes that Current would read. It leaves a single note to Current, because that note may change
+// again before a caller needs the index.
+func (f *Follower) ReadNotes(ctx context.Context) error { return f.readStale(ctx, false) }
+
+func (f *Follower) readStale(ctx context.Context, update bool) error {
 	select {
 	case f.reading <- struct{}{}:
 		defer func() { <-f.reading }()
@@ -57,6 +63,7 @@ func (f *Follower) Current(ctx context.Context) error {
 		return err
 	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
+	update = update || total > 1 // otherwise each call of ReadNotes would read all notes again
 	done := 0
 	for p := range f.stale { // these include notes that could not be read before
 		report(done, total)
@@ -64,11 +71,11 @@ func (f *Follower) Current(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if err := f.read(ctx, p); err != nil {
+		if err := f.read(ctx, p, update); err != nil { // one unreadable note does not hide the others
 			f.log.Debug("cannot read a note for the indexes", model.LogPath, string(p), model.LogErr, err)
-			continue // one unreadable note does not hide the others
+		} else if update {
+			delete(f.stale, p)
 		}
-		delete(f.stale, p)
 	}
 	return ctx.Err()
 }
@@ -91,9 +98,11 @@ func (f *Follower) follow(ctx context.Context) error {
 	return nil
 }
 
-func (f *Follower) read(ctx context.Context, p model.Path) error {
+func (f *Follower) read(ctx context.Context, p model.Path, update bool) error {
 	v, err := f.from.Read(ctx, p)
 	switch {
+	case !update:
+		return err
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrNotNote):
 		f.d.remove(p)
 		return nil

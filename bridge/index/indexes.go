@@ -86,6 +86,9 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 	return namespace.FilterVisible(x.tree, marked.suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
 }
 
+// ReadNotes reads every note that was not read since it changed.
+func (x *Indexes) ReadNotes(ctx context.Context) error { return x.followPending.ReadNotes(ctx) }
+
 // Threads lists the threads of the notes at a path or below it, sorted by path and offset. It returns fs.ErrNotExist if
 // there is nothing at the path.
 func (x *Indexes) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {

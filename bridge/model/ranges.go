@@ -21,9 +21,8 @@ func (x Ranges[T]) Size() (n int) {
 	return n
 }
 
-// find returns the index of the range that contains the unit of client with the given clock, or else of the next range.
-func (x Ranges[T]) find(client, clock uint64) int {
-	list := x[client]
+// find returns the index of the range that contains the unit with the given clock, or else of the next range.
+func find[T any](list []idRange[T], clock uint64) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].to > clock })
 }
 
@@ -31,7 +30,8 @@ func (x Ranges[T]) find(client, clock uint64) int {
 // starts there or later.
 func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 	at := func(clock uint64) int {
-		list, k := x[client], x.find(client, clock)
+		list := x[client]
+		k := find(list, clock)
 		if k < len(list) && list[k].from < clock {
 			r := list[k]
 			list = slices.Insert(list, k+1, idRange[T]{clock, r.to, r.value})
@@ -87,7 +87,8 @@ func RangesOf[T any](list []RangeValue[T], later func(a, b T) bool) Ranges[T] {
 // Each calls f for the parts of r, each with its value. ok is false for a part without a value.
 func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 	var none T
-	list, i := x[r.Client], x.find(r.Client, r.Clock)
+	list := x[r.Client]
+	i := find(list, r.Clock)
 	for r.Len > 0 {
 		if i == len(list) || list[i].from >= r.Clock+r.Len {
 			f(r, none, false)

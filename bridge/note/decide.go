@@ -10,18 +10,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Suggestions lists the suggestions of the note. p is the note's path, or its path before its deletion was proposed.
-func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
-	l := n.Lock()
-	defer l.Unlock()
-	current, err := l.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, _, err := l.Suggestions(p, current)
-	return slices.Clone(list), err
-}
-
 func HasMarks(v *model.Version) bool {
 	return !v.ReadOnly() && attribution.MarksIn(v.Canonical())
 }

@@ -61,16 +61,19 @@ func (n *Locked) LinkPlaces(current *model.Version, v diffwrap.View, rename stri
 	return planner.NewLinkPlaces(x, v, rename), nil
 }
 
-// LinksWithin returns the suggestions in list that an undo of the given items of e would affect: they rewrite links for
-// a rename, inside text that the undo makes pending.
-func LinksWithin(x *Layout, list []model.Suggestion, e model.JournalEntry, items []model.DecidedItem) (links []model.Suggestion) {
-	ids := planner.LinksWithin(x, e, items)
-	for i := range list {
-		if slices.Contains(ids, list[i].ID) {
-			links = append(links, list[i])
-		}
+// LinksWithin returns the suggestions of current that an undo of the given items of e would affect, and the layout: they
+// rewrite links for a rename, inside text that the undo makes pending.
+func (n *Locked) LinksWithin(p model.Path, current *model.Version, e model.JournalEntry, items []model.DecidedItem) ([]model.Suggestion, *Layout, error) {
+	x, err := n.layout(current)
+	if err != nil {
+		return nil, nil, model.WrapError("open", p, err)
 	}
-	return links
+	ids := planner.LinksWithin(x, e, items)
+	if len(ids) == 0 {
+		return nil, x, nil
+	}
+	list, x, err := n.Suggestions(p, current)
+	return slices.DeleteFunc(slices.Clone(list), func(s model.Suggestion) bool { return !slices.Contains(ids, s.ID) }), x, err
 }
 
 // RewriteLinks plans edits of linkpaths in current's marked text, without marks. d is the decision on the rename, or

@@ -285,6 +285,9 @@ func (n *Locked) separate(v *model.Version) {
 func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) cachedLayout {
 	raw, u := v.Raw(), t.UnitsOf(runs)
 	known := attribution.Known(raw, u)
+	if planned := v.RawKnown(); planned.Same(known) {
+		known = planned // the planner may have parsed the text
+	}
 	var untangled []diffwrap.Edit
 	if shared {
 		untangled = t.Corrected(raw, known, u)

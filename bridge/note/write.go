@@ -220,7 +220,10 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
 		return nil, err
 	}
-	return n.publishAfter(current, n.newVersion(raw, modTime)), nil
+	v := model.NewVersion(raw, n.set.o.View, modTime)
+	v.Attribute(plan.Known, nil, plan.Known)
+	n.separate(v)
+	return n.publishAfter(current, v), nil
 }
 
 func orTime(t, otherwise time.Time) time.Time {

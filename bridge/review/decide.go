@@ -391,8 +391,8 @@ func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool,
 			continue
 		}
 		at := p.Public().Path
-		list, err := p.Node.Note.Suggestions(ctx, at)
-		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return !decided[s.Proposal] })
+		_, list, _, err := p.Node.Note.Threads(ctx, at)
+		list = slices.DeleteFunc(slices.Clone(list), func(s model.Suggestion) bool { return !decided[s.Proposal] })
 		if err == nil && len(list) > 0 {
 			_, err = r.decideIn(ctx, p.Node.Note, at, suggestionIDs(list), "", d, author)
 		}

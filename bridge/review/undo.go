@@ -36,12 +36,7 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 	}
 	defer r.config.Events.EndOp()
 	r.ResumeDecisions(context.WithoutCancel(ctx))
-	// Suggestions is called for its side effects: it reads every note, which adds interrupted decisions to the journal
-	// and finds documents by their texts.
-	if _, err := r.indexes.Suggestions(ctx, ""); err != nil {
-		return Outcome{}, err
-	}
-	j, err := r.journal()
+	j, err := r.journal(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -86,10 +81,7 @@ func (r *Review) resumeUndo(ctx context.Context, d *model.Decision, out *Outcome
 	for _, item := range d.Items {
 		s.add(d.Undoes, item.ID)
 	}
-	if _, err := r.indexes.Suggestions(ctx, ""); err != nil {
-		return err
-	}
-	j, err := r.journal()
+	j, err := r.journal(ctx)
 	if err == nil {
 		r.undoEntries(ctx, j, j.selected(s), model.Author{Name: d.By}, out)
 	}
@@ -111,7 +103,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	if err != nil {
 		return Outcome{}, err
 	}
-	j, err := r.journal()
+	j, err := r.journal(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -317,7 +309,11 @@ type journalView struct {
 	undoable []undoableEntry // entries that can still be undone
 }
 
-func (r *Review) journal() (j journalView, err error) {
+// journal reads every note first: this adds interrupted decisions to the journal and finds documents by their texts.
+func (r *Review) journal(ctx context.Context) (j journalView, err error) {
+	if err := r.indexes.ReadNotes(ctx); err != nil {
+		return j, err
+	}
 	if j.all, err = r.Journal(maxUndoScan); err != nil {
 		return j, err
 	}
@@ -593,13 +589,9 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 	// First reject the link rewrites inside text that becomes pending. Links in pending text are rewritten in place
 	// when the rename is accepted.
 	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
-		list, x, err := l.Suggestions(p, current)
-		if err != nil {
+		links, x, err := l.LinksWithin(p, current, e.JournalEntry, e.items)
+		if err != nil || len(links) == 0 {
 			return note.Plan{}, err
-		}
-		links := note.LinksWithin(x, list, e.JournalEntry, e.items)
-		if len(links) == 0 {
-			return note.Plan{}, nil
 		}
 		return note.Decide(current, x, links, model.Decision{Batch: namespace.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, nil), nil
 	}})
@@ -623,6 +615,12 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 		return nil, away, nil
 	}
 	takes := (&model.Decision{Items: e.items}).Covers()
-	pending, err := n.Suggestions(ctx, p)
-	return slices.DeleteFunc(pending, func(s model.Suggestion) bool { return !takes(s.ID) }), away, err
+	_, all, _, err := n.Threads(ctx, p)
+	var pending []model.Suggestion
+	for i := range all {
+		if takes(all[i].ID) {
+			pending = append(pending, all[i])
+		}
+	}
+	return pending, away, err
 }

@@ -21,8 +21,33 @@ func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) 
 	return out, s.wrapErr(op, err)
 }
 
-func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
-	return fromAll(s, "read journal", func(v checkpoint.View) ([]model.JournalEntry, error) { return v.Journal(limit) })
+func (s *Store) Journal(limit int) (list []model.JournalEntry, err error) {
+	s.mu.Lock()
+	entries := journalled(s.tail.entries)
+	s.mu.Unlock()
+	err = s.checkpoint.ViewWith(entries, func(v checkpoint.View) (err error) {
+		list, err = v.Journal(limit)
+		return err
+	})
+	return list, s.wrapErr("read journal", err)
+}
+
+// journalled returns frames that lead to the same journal. They have only the numbers and times of the records that the
+// journal omits, because an agent's write may have thousands of marks.
+func journalled(tail []*wal.Entry) (entries []*wal.Entry) {
+	for _, e := range tail {
+		part := *e
+		part.Records = slices.Clone(e.Records)
+		for i, rec := range part.Records {
+			if !rec.Journalled() {
+				part.Records[i] = model.Record{Seq: rec.Seq, Time: rec.Time}
+			}
+		}
+		if e.Kind != wal.FileMark { // it merges updates, which the journal omits
+			entries = append(entries, &part)
+		}
+	}
+	return entries
 }
 
 func (s *Store) Proposals() ([]model.ProposalRecord, error) {

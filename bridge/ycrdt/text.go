@@ -1,6 +1,8 @@
 package ycrdt
 
 import (
+	"slices"
+
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
@@ -167,6 +169,9 @@ func (t *Text) runs(has func(*structs.Item) bool) (runs []Run) {
 				runs[k].Len += n
 				continue
 			}
+			if len(runs) == cap(runs) { // doubling the capacity copies a long list less often than append does
+				runs = slices.Grow(runs, len(runs)+1)
+			}
 			runs = append(runs, Run{id, n})
 		}
 	})
@@ -187,6 +192,7 @@ func (t *Text) Pieces() (pieces []Piece) {
 		if b == nil {
 			return
 		}
+		pieces = make([]Piece, 0, len(s.Items))
 		for r := b.Start; r != 0; r = s.Items[r].Right {
 			it := &s.Items[r]
 			deleted := it.Deleted()

@@ -26,7 +26,7 @@ func (o Owner) joins(next Owner) bool {
 type Group struct{ First, Last, LastComment int }
 
 func (d *Document) Groups() []Group {
-	var out []Group
+	out := make([]Group, 0, len(d.Cells)/3) // mostly a text, a deletion and an addition
 	for i := 0; i < len(d.Cells); i++ {
 		if g, ok := d.GroupAt(i); ok {
 			out = append(out, g)

@@ -111,7 +111,8 @@ func (d *Document) Plain() bool {
 // the same kind. An opener without a closer is literal text, and a mark that does not count (see known.go) is literal
 // text, too.
 func Parse(raw string, known Known) *Document {
-	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, atMost(raw)), Unclosed: -1, Known: known}}
+	room := max(atMost(raw), 2*len(known.offsets)+1)
+	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, room), Unclosed: -1, Known: known}}
 	p.scan(0, len(raw), -1)
 	if p.takesComment {
 		p.findDeletedComments()
@@ -122,8 +123,8 @@ func Parse(raw string, known Known) *Document {
 	return p.Document
 }
 
-// maxRoom is the approximate maximum number of preallocated cells. It is small, because many openers may have no
-// closer.
+// maxRoom is the approximate maximum number of cells preallocated for marks that are not known. It is small, because
+// many openers may have no closer.
 const maxRoom = 1024
 
 // atMost estimates the number of cells: two for each opener, and one more. It stops counting at maxRoom.

@@ -18,8 +18,11 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 	}
 	marks := x.Known.SuggestionsBy(x.Raw, owners)
 	list := make([]model.Suggestion, len(marks))
+	k := 0
 	for i, s := range marks {
-		k, _ := x.MarkAt(s.Start)
+		for x.Marks[k].Start < s.Start {
+			k++
+		}
 		list[i] = model.Suggestion{Suggestion: s, Path: p}
 		if o := &x.MarkOwners[k]; o.Suggestion != nil {
 			list[i].ID = o.Suggestion.ID

@@ -32,8 +32,8 @@ func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
 	if t.hasNoAgentText() {
 		return UnitsOf(runs)
 	}
-	var u Units
-	pos := 0
+	room := len(runs) + t.facts.Size()
+	u, pos := Units{Runs: make([]ycrdt.Run, 0, room), starts: make([]int, 0, room), facts: make([]*Fact, 0, room)}, 0
 	for _, run := range runs {
 		t.Each(model.RangeOf(run), func(part model.IDRange, fact *Fact) { pos = u.add(pos, part.Run(), fact) })
 	}
@@ -47,9 +47,9 @@ func (u *Units) add(pos int, run ycrdt.Run, fact *Fact) (end int) {
 
 // run returns the index of the run at the UTF-16 position pos, or len(u.Runs).
 func (u *Units) run(pos int) int {
-	const steps = 4 // callers usually go through a text in order
+	const steps = 4 // callers usually go through a text in order, and read the ends of a mark before its text
 	has := func(i int) bool { return u.starts[i] <= pos && pos < u.starts[i]+u.Runs[i].Len }
-	for i := u.lastRun; i < min(u.lastRun+steps, len(u.Runs)); i++ {
+	for i := max(0, u.lastRun-2); i < min(u.lastRun+steps, len(u.Runs)); i++ {
 		if has(i) {
 			u.lastRun = i
 			return i

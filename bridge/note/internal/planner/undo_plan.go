@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 func (t *undoPlan) plan() (Plan, error) {
@@ -27,9 +28,10 @@ func (t *undoPlan) plan() (Plan, error) {
 			t.decision.Plain = append(t.decision.Plain, w.id)
 		}
 	}
-	plan := Plan{Edits: p.edits, Placements: p.placed, Decision: t.decision}
+	raw := p.raw.String()
+	plan := Plan{Edits: p.edits, Known: diffwrap.KnownAt(p.marked).Read(raw), Placements: p.placed, Decision: t.decision}
 	t.decision.Remaps = p.remaps
-	return plan, p.check()
+	return plan, p.check(raw, plan.Known)
 }
 
 // nothingToUndo returns the refusal of an undo that can restore nothing.

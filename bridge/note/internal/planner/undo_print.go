@@ -301,8 +301,7 @@ func (p *printer) edit(e diffwrap.Edit) {
 	p.edits = append(p.edits, e)
 }
 
-func (p *printer) check() error {
-	raw, known := p.raw.String(), diffwrap.KnownAt(p.marked)
+func (p *printer) check(raw string, known diffwrap.Known) error {
 	o, a := known.Texts(raw)
 	if o != p.original.String() || a != p.accepted.String() {
 		return model.RefusedError(errNotReadBack)
