@@ -166,7 +166,7 @@ func (f *fileState) pending(force bool) (*change, error) {
 		return nil, nil
 	}
 	p, there := f.where()
-	c := f.change(p, f.doc, b.Writer, b.Base, b.Rewritten)
+	c := f.change(p, f.doc, b.Writer, b.Base, b.IsRewritten())
 	switch {
 	case b.WriteErr != nil:
 		return c, &model.Error{Op: "write", Path: p, Err: b.WriteErr}

@@ -205,7 +205,7 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	prog, now := t.programs.Of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)
 	f.moveTo(p)
-	b := &content.Buffer{Truncated: true, Rewritten: true}
+	b := &content.Buffer{Truncated: true}
 	f.state.life, f.state.text = stateUnstored, content.WrittenText(b)
 	t.update(func(tb *tableState) {
 		ino := tb.inos.next()

@@ -199,7 +199,7 @@ type externalDiff struct {
 	matches           []Match               // spans that both texts have
 	oldTokens         []token               // tokens of before
 	remaining         []remainingDelimiters // by index of oldTokens: the token's delimiters in the new text
-	oldWords          words                 // words of before
+	oldWords          map[string]bool       // words of before
 	broken            []brokenDelimiter
 	droppedDelimiters []diffwrap.Span       // broken delimiters of the old text that are no longer at their place
 	reinserted        map[int]diffwrap.Span // by index of oldTokens: new span of a deleted token that is whole again
@@ -442,7 +442,8 @@ func (a *externalDiff) read() *parsedTokens {
 	}
 	for _, k := range r.fresh {
 		t := r.tokens[k]
-		if text := t.body.Of(a.after); !r.holds(t) && hasWord(text) && !a.oldWords.has(text) {
+		text := t.body.Of(a.after)
+		if old, _ := a.isOld(text); !old && hasWord(text) && !r.holds(t) {
 			r.rewritten[t.open.Start], r.rewritten[t.close.Start] = true, true
 		}
 	}
@@ -482,7 +483,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			continue
 		}
 		body := r.tokens[k].body
-		if text := body.Of(a.after); hasWord(text) && a.oldWords.hasAll(text) && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
+		if some, all := a.isOld(body.Of(a.after)); some && all && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
 			a.breakPair(i) // the delimiters stay, but other text was moved between them
 		}
 	}
@@ -683,32 +684,21 @@ func outside(spans []Match, of []diffwrap.Span) (left []Match) {
 	return left
 }
 
-type words map[string]bool
-
-func wordsIn(text string) words {
-	set := make(words)
+func wordsIn(text string) map[string]bool {
+	set := make(map[string]bool)
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWord(r) }) {
 		set[w] = true
 	}
 	return set
 }
 
-func (set words) has(text string) bool {
+// isOld reports whether the old text has some word of a text, and whether it has all of them.
+func (a *externalDiff) isOld(text string) (some, all bool) {
+	all = true
 	for w := range wordsIn(text) {
-		if set[w] {
-			return true
-		}
+		some, all = some || a.oldWords[w], all && a.oldWords[w]
 	}
-	return false
-}
-
-func (set words) hasAll(text string) bool {
-	for w := range wordsIn(text) {
-		if !set[w] {
-			return false
-		}
-	}
-	return true
+	return some, all
 }
 
 func isDistinctive(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }

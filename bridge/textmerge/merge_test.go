@@ -80,6 +80,16 @@ func TestMergeView(t *testing.T) {
 	}
 }
 
+// TestMergeSeparatesWords replaces text in which others have typed two words. The deletion of the text between these
+// words must not make them one word.
+func TestMergeSeparatesWords(t *testing.T) {
+	doc, text, base := docOf("one two\nend\n")
+	current := edit(doc, text, "one two x\ny end\n")
+	if got, want := Merge(base, current, "one new end\n"), "one new  x y end\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestMergeKeepsEverybodysWords merges random changes of a person and a writer
 // to the same base and looks for each unique word.
 func TestMergeKeepsEverybodysWords(t *testing.T) {

@@ -36,29 +36,31 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 	}
 	r.copyTo(r.insertAt(e))
 	r.insert(e)
+	inserted := false // the text written last was inserted by the other side into the text that e deletes
 	for i := r.next; i < len(r.shared) && r.shared[i].A < e.Off+e.Len; i++ {
 		s := r.shared[i]
 		from := max(s.A, e.Off)
 		to := min(s.A+s.Len, e.Off+e.Len)
 		if from < to {
-			if s.B+from-s.A > r.done {
-				r.separateWords(e)
+			if at := s.B + from - s.A; at > r.done {
+				r.separateWords(e, inserted)
+				r.copyTo(at)
+				inserted = true
 			}
-			r.copyTo(s.B + from - s.A)
 			r.done = s.B + to - s.A
 		}
 	}
-	r.separateWords(e)
+	r.separateWords(e, inserted)
 }
 
-// separateWords inserts a space if e's new text, which was written last, would form one word with the other side's text
-// after it. After a deletion it does the same for the texts on both sides.
-func (r *rebaser) separateWords(e diffwrap.Edit) {
+// separateWords inserts a space if the text that was written last would form one word with the remaining text of
+// current, except if both form one word for the writer of e. inserted is described in apply.
+func (r *rebaser) separateWords(e diffwrap.Edit, inserted bool) {
 	before := e.New
 	if e.New == "" {
 		before = r.base[:e.Off]
 	}
-	if (e.New == "" || r.tail == e.New) && formsOneWord(r.tail, r.current[r.done:]) && !formsOneWord(before, r.base[e.Off+e.Len:]) {
+	if formsOneWord(r.tail, r.current[r.done:]) && (inserted || !formsOneWord(before, r.base[e.Off+e.Len:])) {
 		r.write(" ")
 	}
 }

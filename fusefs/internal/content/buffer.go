@@ -25,9 +25,8 @@ type Buffer struct {
 	// Truncated is set if Data was truncated to size 0, or belongs to a new note or draft, and was not written since.
 	Truncated bool
 
-	// Rewritten is set if Data was truncated to size 0 since it was made from Base, or belongs to a new file, so that no
-	// part of it comes from Base.
-	Rewritten bool
+	// written is the length of the beginning of Data that was written since Data was made from Base.
+	written int
 
 	// WriteErr is the error of a failed write. Data is then incomplete, and is not committed before it is truncated to
 	// size 0.
@@ -47,8 +46,12 @@ func (b *Buffer) Dirty() bool { return b.Gen != b.CommittedGen }
 // Due reports whether close must commit the buffer: it is dirty and not merely truncated.
 func (b *Buffer) Due() bool { return b.Dirty() && !b.Truncated }
 
+// IsRewritten reports whether no part of Data comes from Base: a program truncated the file first, or wrote over all of
+// it.
+func (b *Buffer) IsRewritten() bool { return b.written == len(b.Data) }
+
 func (b *Buffer) Saved(im Image, gen uint64) {
-	b.Base, b.CommittedGen, b.Rewritten = im, gen, false
+	b.Base, b.CommittedGen, b.written = im, gen, 0
 }
 
 const (
@@ -97,14 +100,18 @@ func (b *Buffer) WriteAt(p []byte, off int64) {
 	b.extend(end)
 	copy(b.Data[off:end], p)
 	b.Truncated = false
+	if int(off) <= b.written {
+		b.written = max(b.written, end)
+	}
 }
 
 func (b *Buffer) Truncate(size int) {
 	b.extend(size)
 	b.Data = b.Data[:size]
 	b.Truncated = size == 0
+	b.written = min(b.written, size)
 	if size == 0 {
-		b.WriteErr, b.Rewritten = nil, true
+		b.WriteErr = nil
 	}
 }
 
