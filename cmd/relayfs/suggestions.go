@@ -27,8 +27,8 @@ func newSuggestionsCommand(e *env) *cobra.Command {
 
 ID is the ID of a suggestion as 'list' prints it, or its beginning. Up to ten hex
 digits are always an ID; write ./NAME for a vault with such a name. SOURCE is a
-vault; the default is the only running relayfs. If no relayfs serves the vault,
-the command opens it itself.`,
+vault; the default is the relayfs that serves the current folder, or the only
+running relayfs. If no relayfs serves the vault, the command opens it itself.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: showHelp,
 	}
