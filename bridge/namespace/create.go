@@ -168,14 +168,27 @@ func (n *service) placeFor(ctx context.Context, l *Locked, p model.Path, dir boo
 	return at, err
 }
 
-// folderFor checks that p is a folder. It creates missing folders.
+// folderFor checks that p is a folder or does not exist. It creates a missing folder only if the source has another
+// node with that name, because then the source cannot create the folder itself.
 func (n *service) folderFor(ctx context.Context, l *Locked, p model.Path, o ChangeRequest) error {
-	x, err := n.tree.Find("create", p)
-	switch {
-	case err != nil:
-		return n.mkdir(ctx, l, p, o)
-	case x.Kind != model.KindDir:
-		return &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
+	if x, err := n.tree.Find("create", p); err == nil {
+		if x.Kind != model.KindDir {
+			return &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
+		}
+		return nil
 	}
-	return nil
+	if err := n.folderFor(ctx, l, p.Dir(), o); err != nil || !n.tree.IsTaken(p) {
+		return err
+	}
+	return n.mkdir(ctx, l, p, o)
+}
+
+func (n *service) makeFolders(ctx context.Context, l *Locked, dir model.Path, o ChangeRequest) error {
+	if _, err := n.tree.Find("mkdir", dir); err == nil {
+		return nil
+	}
+	if err := n.makeFolders(ctx, l, dir.Dir(), o); err != nil {
+		return err
+	}
+	return n.mkdir(ctx, l, dir, o)
 }

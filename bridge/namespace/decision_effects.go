@@ -199,7 +199,7 @@ func (n *DecisionEffects) recreateFolder(ctx context.Context, l *Locked, rel str
 		return nil, nil
 	}
 	at := shownAt(l, rel)
-	if err := n.folderFor(ctx, l, at, ChangeRequest{Author: author}); err != nil {
+	if err := n.makeFolders(ctx, l, at, ChangeRequest{Author: author}); err != nil {
 		return nil, err
 	}
 	x, err := n.tree.Find("undo", at) // the source may have it at another path

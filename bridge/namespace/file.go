@@ -310,7 +310,7 @@ func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byt
 	case err != nil:
 		return "", err
 	case n.config.Mode != note.Direct:
-		return n.proposeFile(l, p, at, data, o)
+		return n.proposeFile(ctx, l, p, at, data, o)
 	}
 	x, _, err := makeFile(ctx, l, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.Author)
 	if err != nil {
@@ -321,8 +321,17 @@ func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byt
 	return "", err
 }
 
-func (n *Files) proposeFile(l *Locked, p model.Path, at tree.Destination, data []byte, o ChangeRequest) (id string, err error) {
-	if id, err = l.File(at, data, o.Author); err == nil {
+func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tree.Destination, data []byte, o ChangeRequest) (id string, err error) {
+	if at.Dir == nil {
+		if err = n.makeFolders(ctx, l, p.Dir(), o); err == nil {
+			at.Name = p.Base()
+			at.Dir, err = n.tree.Find("write", p.Dir())
+		}
+	}
+	if err == nil {
+		id, err = l.File(at, data, o.Author)
+	}
+	if err == nil {
 		l.QueueEvents(created(p, o))
 	}
 	return id, err

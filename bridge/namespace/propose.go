@@ -30,7 +30,7 @@ func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 // ShowAt shows n, which was just added to the source, at the given destination. If the source has n at another place,
 // ShowAt adds a proposal to rename it.
 func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) error {
-	if path.Base(at.Rel) == at.Name {
+	if at.Dir == nil || path.Base(at.Rel) == at.Name {
 		return nil
 	}
 	rec := l.newRecord(model.ProposedRename, at.Rel, author)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -330,11 +331,21 @@ func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	if c.Workspace.Options().Structure == bridge.StructureDeny {
 		return nil
 	}
-	if _, err := c.Workspace.Stat(ctx, to.Dir()); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	var missing []model.Path
+	for dir := to.Dir(); dir != ""; dir = dir.Dir() {
+		_, err := c.Workspace.Stat(ctx, dir)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		missing = append(missing, dir)
 	}
-	if err := c.Workspace.Mkdir(ctx, to.Dir(), c.restructure()); !errors.Is(err, fs.ErrExist) {
-		return err
+	for _, dir := range slices.Backward(missing) {
+		if err := c.Workspace.Mkdir(ctx, dir, c.restructure()); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
 	return nil
 }

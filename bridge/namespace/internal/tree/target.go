@@ -11,12 +11,12 @@ import (
 // Destination is the place of a new node: where it is shown, and its path in the source. The two differ if the source
 // has another node with this name that is shown elsewhere.
 type Destination struct {
-	Dir  *Node
+	Dir  *Node // nil if the source has yet to create the folder
 	Name string
 	Rel  string
 }
 
-// DestinationAt finds the place for a new node at p. The parent of p must not be a file. If the source has a
+// DestinationAt finds the place for a new node at p. The parent of p must be a folder or not exist. If the source has a
 // node of the same kind at p whose deletion is proposed, DestinationAt returns that node instead of a place, so that
 // the caller can show it again. It returns fs.ErrExist if a proposal has taken the name.
 func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *Node, err error) {
@@ -24,7 +24,7 @@ func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *N
 	defer t.mu.RUnlock()
 	parent := t.lookup(p.Dir())
 	if parent == nil {
-		return Destination{}, nil, &model.Error{Op: "create", Path: p, Err: fs.ErrNotExist}
+		return Destination{Rel: t.sourcePath(p)}, nil, nil
 	}
 	name := p.Base()
 	at = Destination{parent, name, path.Join(parent.rel(), name)}
@@ -39,6 +39,14 @@ func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *N
 	}
 	at.Rel = path.Join(parent.rel(), parent.freeName(name))
 	return at, nil, nil
+}
+
+// IsTaken reports whether the source has something at the name of p, whose folder is shown.
+func (t *Tree) IsTaken(p model.Path) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dir := t.lookup(p.Dir())
+	return dir != nil && dir.inSource(p.Base()) != nil
 }
 
 func (t *Tree) sourcePath(p model.Path) string {
