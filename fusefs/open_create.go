@@ -42,15 +42,16 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 		return nil, 0, f.noteStale(ctx, errno)
 	}
 	answer := uint32(fileCacheFlags)
-	if !h.writes {
+	switch {
+	case !h.writes:
 		answer |= fuse.FOPEN_NOFLUSH
-	}
-	f.update(func(s *fileState) {
-		s.recordRead(h)
-		if !h.writes {
+		f.update(func(s *fileState) {
+			s.recordRead(h)
 			s.storePages()
-		}
-	})
+		})
+	case h.reads: // without cached pages, the kernel sends a READ if the program reads before it writes
+		answer &^= fuse.FOPEN_KEEP_CACHE
+	}
 	return h, answer, 0
 }
 

@@ -31,6 +31,16 @@ def write(name, text):
 def replace(name, text):
     tmp = name + '.tmp.%d.0123456789ab' % os.getpid()
     write(tmp, text); os.rename(tmp, name)
+def over(name, text, flags=os.O_RDWR):
+    with open(os.open(name, flags), 'r+' if flags == os.O_RDWR else 'w', newline='') as f: f.write(text); f.truncate()
+def onlywrite(name, text): over(name, text, os.O_WRONLY)
+def inparts(name, text):
+    data = text.encode(); f = os.open(name, os.O_RDWR)
+    for i in range(0, len(data), 7): os.write(f, data[i:i+7])
+    os.ftruncate(f, len(data)); os.close(f)
+def again(name, _):
+    with open(name, 'r+', newline='') as f:
+        text = f.read().replace('six', 'seven'); f.seek(0); f.write(text); f.truncate()
 os.chdir(sys.argv[1]); held = {}
 def keep(name, value): held[name] = value
 for line in sys.stdin:
@@ -84,7 +94,7 @@ func (a *agent) do(format string, args ...any) string {
 // however the agent writes.
 func TestPersonBetweenReadAndWrite(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"write", "replace"} {
+	for _, how := range []string{"write", "replace", "over", "onlywrite", "inparts", "again"} {
 		t.Run(how, func(t *testing.T) {
 			m := mount(t, map[string]string{"F/Note.md": tideTable})
 			a := m.agent(t, "F")
