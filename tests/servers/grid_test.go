@@ -120,7 +120,7 @@ func (g gridServer) person(t *testing.T) *yjsPerson {
 	cmd.Stderr = os.Stderr
 	in, out := harness.StartPiped(t, cmd)
 	t.Cleanup(func() {
-		in.Close()
+		_ = cmd.Process.Kill() // Node may hang in its exit
 		_ = cmd.Wait()
 	})
 	return &yjsPerson{t, in, bufio.NewReader(out)}
