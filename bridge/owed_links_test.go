@@ -204,18 +204,12 @@ func TestAcceptedExchangeContinuesAfterAKill(t *testing.T) {
 			src.Person(t).Save(name, text)
 		}
 		ws := process(t, src.Source, store)
-		if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
-			t.Fatal(err)
-		}
-		list, err := ws.Proposals(t.Context(), "")
-		if err != nil || len(list) != 2 {
-			t.Fatalf("%+v, %v", list, err)
-		}
+		ids := proposeExchange(t, ws)
 		const marked = "{--[[A]]--}{++[[B]]++} {--[[B]]--}{++[[A]]++}\n"
 		mustSay(t, src.Source, "Index.md", marked)
 		src.rename = at
 		killedIn(t, src, store, bridge.StructurePropose, func(ws *bridge.Workspace) {
-			ws.Decide(context.Background(), []string{list[0].ID, list[1].ID}, model.Accepted, person)
+			ws.Decide(context.Background(), ids, model.Accepted, person)
 		})
 		ws = process(t, src.Source, store)
 		for name, want := range map[string]string{"A.md": "b\n", "B.md": "a\n", "Index.md": "[[B]] [[A]]\n"} {
@@ -245,8 +239,21 @@ func (d *badDisk) Rename(ctx context.Context, oldRel, newRel string, replace boo
 	return d.Source.Rename(ctx, oldRel, newRel, replace)
 }
 
-// The disk fails at the last rename of an accepted exchange. If it works at the second try, the decision succeeds. Otherwise the
-// next decision completes it, whatever that is about, or the next process.
+// proposeExchange proposes that A and B exchange names, and returns the IDs of the two proposals.
+func proposeExchange(t *testing.T, ws *bridge.Workspace) []string {
+	t.Helper()
+	if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := ws.Proposals(t.Context(), "")
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return []string{list[0].ID, list[1].ID}
+}
+
+// The disk fails at the last rename of an accepted exchange. If it works at the second try, the decision succeeds.
+// Otherwise the next decision completes it, whatever that is about, or the next process.
 func TestFailingDiskLeavesNoHalfOfAnExchange(t *testing.T) {
 	for _, then := range []string{"works", "works at the next decision", "works in the next process"} {
 		src, store := &badDisk{Source: new(bridgetest.Source)}, bridgetest.NewStore(t)
@@ -254,18 +261,12 @@ func TestFailingDiskLeavesNoHalfOfAnExchange(t *testing.T) {
 			src.Person(t).Save(name, text)
 		}
 		ws := process(t, src, store)
-		if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
-			t.Fatal(err)
-		}
-		list, err := ws.Proposals(t.Context(), "")
-		if err != nil || len(list) != 2 {
-			t.Fatalf("%+v, %v", list, err)
-		}
+		ids := proposeExchange(t, ws)
 		src.from = src.renames + 3
 		if src.until = src.from + 1; then != "works" {
 			src.until += 100
 		}
-		out, err := ws.Decide(t.Context(), []string{list[0].ID, list[1].ID}, model.Accepted, person)
+		out, err := ws.Decide(t.Context(), ids, model.Accepted, person)
 		if err != nil || (len(out.Failed) == 0) != (then == "works") {
 			t.Fatalf("%s: %+v, %v", then, out, err)
 		}
@@ -359,14 +360,8 @@ func TestLinksInFrontMatterFollowAnExchange(t *testing.T) {
 		src.Person(t).Save(name, text)
 	}
 	ws := process(t, src, store)
-	if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
-		t.Fatal(err)
-	}
-	list, err := ws.Proposals(t.Context(), "")
-	if err != nil || len(list) != 2 {
-		t.Fatalf("%+v, %v", list, err)
-	}
-	decide(t, ws, model.Accepted, list[0].ID, list[1].ID)
+	ids := proposeExchange(t, ws)
+	decide(t, ws, model.Accepted, ids...)
 	mustSay(t, src, "Index.md", "---\none: \"[[B]]\"\n---\n")
 	noneWaits(t, ws, store)
 }

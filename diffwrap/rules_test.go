@@ -47,7 +47,7 @@ func rules() []row {
 	)
 }
 
-// about has for each rule when it applies, what it does, and an example: a pending text that shows the effect of the rule.
+// about says of each rule when it applies and what it does. Its example is a pending text that shows the effect.
 var about = map[string]struct{ when, what, example string }{
 	"callout marker": {"the type of a callout changes", "the line is replaced whole",
 		"Text.{--\n> [!tip] Title--}{++\n> [!note] Title++}"},

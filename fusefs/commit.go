@@ -114,13 +114,15 @@ type change struct {
 func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, whole bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
-	base := from
-	shown, read := f.t.shown.images(doc, prog)
-	if whole && len(shown) > 0 {
-		base = shown[0]
-		for _, later := range append(shown[1:], from) {
-			if !read && base.HasChangesTo(later, c.text) {
-				base = later
+	base, read := from, false
+	if whole {
+		var shown []content.Image
+		if shown, read = f.t.shown.images(doc, prog); len(shown) > 0 {
+			base = shown[0]
+			for _, later := range append(shown[1:], from) {
+				if !read && base.HasChangesTo(later, c.text) {
+					base = later
+				}
 			}
 		}
 	}
@@ -194,8 +196,8 @@ func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
 	return res, info.ID, err
 }
 
-// giveMode tries to give a new note the permissions of the file from which it was made, because a
-// rename keeps permissions.
+// giveMode tries to give a new note the permissions of the file from which it was made, because a rename
+// keeps permissions.
 func (c *change) giveMode(ctx context.Context) {
 	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }

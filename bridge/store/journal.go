@@ -9,27 +9,32 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fromAll runs a rare query on the checkpoint together with the frames after it.
-func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
+// query runs a rare query on the checkpoint together with frames after it.
+func (s *Store) query(op string, entries []*wal.Entry, read func(checkpoint.View) error) error {
+	return s.wrapErr(op, s.checkpoint.ViewWith(entries, read))
+}
+
+// entries returns the frames after the checkpoint.
+func (s *Store) entries() []*wal.Entry {
 	s.mu.Lock()
-	entries := s.tail.entries
-	s.mu.Unlock()
-	err = s.checkpoint.ViewWith(entries, func(v checkpoint.View) (err error) {
+	defer s.mu.Unlock()
+	return s.tail.entries
+}
+
+func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
+	err = s.query(op, s.entries(), func(v checkpoint.View) (err error) {
 		out, err = read(v)
 		return err
 	})
-	return out, s.wrapErr(op, err)
+	return out, err
 }
 
 func (s *Store) Journal(limit int) (list []model.JournalEntry, err error) {
-	s.mu.Lock()
-	entries := journalled(s.tail.entries)
-	s.mu.Unlock()
-	err = s.checkpoint.ViewWith(entries, func(v checkpoint.View) (err error) {
+	err = s.query("read journal", journalled(s.entries()), func(v checkpoint.View) (err error) {
 		list, err = v.Journal(limit)
 		return err
 	})
-	return list, s.wrapErr("read journal", err)
+	return list, err
 }
 
 // journalled returns frames that lead to the same journal. They have only the numbers and times of the records that the
@@ -65,8 +70,7 @@ func (s *Store) DocIDs() ([]model.DocID, error) {
 }
 
 func (s *Store) Located(fn func(model.StoredDoc)) error {
-	_, err := fromAll(s, "list paths", func(v checkpoint.View) (struct{}, error) { return struct{}{}, v.Located(fn) })
-	return err
+	return s.query("list paths", s.entries(), func(v checkpoint.View) error { return v.Located(fn) })
 }
 
 func (s *Store) Unsettled() ([]model.Path, error) {

@@ -211,7 +211,6 @@ func register(doc *ycrdt.Doc, user string, known ycrdt.StateVector) {
 				_ = ids.Push(tx, float64(id))
 			}
 		})
-
 	}
 }
 

@@ -159,4 +159,5 @@ func (s *socket) Send(frame []byte) {
 
 func (s *socket) Err() error { return context.Cause(s.ctx) }
 
-func (s *socket) Close() { s.end(context.Canceled) } // does not wait for the other side
+// Close does not wait for the other side.
+func (s *socket) Close() { s.end(context.Canceled) }
