@@ -282,7 +282,12 @@ func TestFreshNoteOfInvalidUTF8(t *testing.T) {
 import os
 f = open("x.md", "wb", 0); f.write(b"a\xff\n"); os.rename("x.md", "Note.md")'`, "Invalid or incomplete multibyte")
 	m.checkSuggested(t, "F/Note.md", tideTable, tideTable)
-	m.sh(t, "F", "! test -e x.md")
+	eventually(t, func() error { // the kernel sends RELEASE after close has returned
+		if m.exists(t, "F/x.md") {
+			return errors.New("x.md exists")
+		}
+		return nil
+	})
 	m.checkEdited(t, tideTable)
 }
 
