@@ -283,7 +283,7 @@ import os
 f = open("x.md", "wb", 0); f.write(b"a\xff\n"); os.rename("x.md", "Note.md")'`, "Invalid or incomplete multibyte")
 	m.checkSuggested(t, "F/Note.md", tideTable, tideTable)
 	eventually(t, func() error { // the kernel sends RELEASE after close has returned
-		if m.exists(t, "F/x.md") {
+		if run(t, m.path("F"), "", "test", "-e", "x.md").code == 0 {
 			return errors.New("x.md exists")
 		}
 		return nil
