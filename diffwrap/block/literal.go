@@ -7,43 +7,59 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Literals returns the ranges of a text where markup has no meaning: blocks of code, formulas and comments, and the
-// comment or element with raw text at the start of an HTML block. blocks are Scan's result for the text. Literals looks
-// into lists, quotes and footnotes, up to maxDepth levels.
-func Literals(text string, blocks []Block) []span.Span {
+// Leaves returns the blocks of a text that are no lists, quotes or footnotes, and the blocks in these, up to maxDepth
+// levels; a container below that is a Paragraph. blocks are Scan's result for the text. Of an HTML block, only the
+// comment or the element with raw text at its start is HTML; the remaining lines are a Paragraph. In a container, the
+// lines of a leaf after its first line begin with the prefixes of the container.
+func Leaves(text string, blocks []Block) []Block {
 	work := maxLookedInto
 	s := scanner{text: text, work: &work}
-	return s.literals(nil, blocks, func(off int) int { return off })
+	return s.leaves(nil, blocks, func(off int) int { return off })
 }
 
-// literals appends the literal ranges in the given blocks of s. outer maps offsets in s to offsets in the text of
-// Literals.
-func (s *scanner) literals(out []span.Span, blocks []Block, outer func(int) int) []span.Span {
-	for _, b := range blocks {
+// Literals returns the ranges of a text where markup has no meaning: the leaves that are code, formulas, comments or
+// HTML. blocks are Scan's result for the text.
+func Literals(text string, blocks []Block) (out []span.Span) {
+	for _, b := range Leaves(text, blocks) {
 		switch b.Kind {
-		case Code, Math, Comment:
-			out = append(out, span.New(outer(b.Start), outer(b.End)))
-		case HTML:
-			if n := rawText(b.Of(s.text)); n > 0 {
-				out = append(out, span.New(outer(b.Start), outer(b.Start+n)))
-			}
-		case Quote, Callout:
-			out = s.literalsIn(out, b.Span, unquoteLine, outer)
-		case List:
-			for _, item := range s.items(b.Span) {
-				out = s.literalsIn(out, item.Span, dedentLine(item.column), outer)
-			}
-		case Footnote:
-			out = s.literalsIn(out, b.Span, dedentLine(codeIndent), outer)
+		case Code, Math, Comment, HTML:
+			out = append(out, b.Span)
 		}
 	}
 	return out
 }
 
-// literalsIn scans a container. strip removes the container's prefix from a line.
-func (s *scanner) literalsIn(out []span.Span, container span.Span, strip func(string) string, outer func(int) int) []span.Span {
+// leaves appends the leaves in the given blocks of s. outer maps offsets in s to offsets in the text of Leaves.
+func (s *scanner) leaves(out, blocks []Block, outer func(int) int) []Block {
+	for _, b := range blocks {
+		switch b.Kind {
+		case HTML:
+			n := rawText(b.Of(s.text))
+			if n > 0 {
+				out = append(out, Block{span.New(outer(b.Start), outer(b.Start+n)), HTML})
+			}
+			if b.Start += n; b.Start < b.End {
+				out = append(out, Block{span.New(outer(b.Start), outer(b.End)), Paragraph})
+			}
+		case Quote, Callout:
+			out = s.leavesIn(out, b.Span, unquoteLine, outer)
+		case List:
+			for _, item := range s.items(b.Span) {
+				out = s.leavesIn(out, item.Span, dedentLine(item.column), outer)
+			}
+		case Footnote:
+			out = s.leavesIn(out, b.Span, dedentLine(codeIndent), outer)
+		default:
+			out = append(out, Block{span.New(outer(b.Start), outer(b.End)), b.Kind})
+		}
+	}
+	return out
+}
+
+// leavesIn scans a container. strip removes the container's prefix from a line.
+func (s *scanner) leavesIn(out []Block, container span.Span, strip func(string) string, outer func(int) int) []Block {
 	if s.depth == maxDepth {
-		return out
+		return append(out, Block{span.New(outer(container.Start), outer(container.End)), Paragraph})
 	}
 	var text strings.Builder
 	var lines, froms []int // offsets of each line in the content and in s
@@ -56,7 +72,7 @@ func (s *scanner) literalsIn(out []span.Span, container span.Span, strip func(st
 		at = end
 	}
 	in := scanner{text: text.String(), depth: s.depth + 1, work: s.work}
-	return in.literals(out, in.blocks(), func(off int) int {
+	return in.leaves(out, in.blocks(), func(off int) int {
 		i, found := slices.BinarySearch(lines, off)
 		if !found {
 			i--

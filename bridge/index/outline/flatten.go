@@ -3,8 +3,7 @@ package outline
 import (
 	"bytes"
 	"fmt"
-
-	"github.com/relayfs/relayfs/bridge/index/links"
+	"strings"
 )
 
 // Lists and quotes that nest more deeply than these limits are parsed as text. The limits are needed because a Markdown
@@ -89,7 +88,23 @@ func markLength(s []byte) int {
 	if s[0] == '>' {
 		return 1
 	}
-	return links.ListMark(s)
+	return itemMark(s)
+}
+
+// itemMark returns the length of the mark of a list item at the start of s, or 0.
+func itemMark[T string | []byte](s T) int {
+	digits := 0
+	for digits < len(s) && digits < 9 && '0' <= s[digits] && s[digits] <= '9' {
+		digits++
+	}
+	marks := "-*+"
+	if digits > 0 {
+		marks = ".)"
+	}
+	if digits == len(s) || strings.IndexByte(marks, s[digits]) < 0 || digits+1 < len(s) && strings.IndexByte(" \t\r\n\v\f", s[digits+1]) < 0 {
+		return 0
+	}
+	return digits + 1
 }
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

@@ -11,7 +11,6 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
@@ -402,7 +401,7 @@ const byteOrderMark = "\ufeff"
 
 func listMark(line string) string {
 	s := strings.TrimLeft(line, " \t")
-	return s[:links.ListMark(s)]
+	return s[:itemMark(s)]
 }
 
 func isHeading(line string) bool {
