@@ -7,6 +7,8 @@
 package block
 
 import (
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -64,6 +66,11 @@ type scanner struct {
 	text  string
 	depth int
 	work  *int // bytes of lists and quotes that may still be scanned
+	prose bool // formulas and comments are prose
+
+	outer *scanner // scans the text around the container with this text; nil for the whole text
+	base  int      // column of this text in the whole text
+	cuts  []cut    // the lines of this text; nil for the whole text
 }
 
 // Lists and quotes are scanned to decide whether a line continues a paragraph in them. maxDepth is the maximum nesting
@@ -76,8 +83,9 @@ const (
 // line is one line. Columns are counted with tab stops of 4.
 type line struct {
 	start, end, next int    // offsets in the text; next is after the line break
-	indent           int    // in columns
+	base, indent     int    // in columns
 	rest             string // text after the indentation
+	lazy             bool   // see cut
 }
 
 func (s *scanner) line(at int) line {
@@ -88,18 +96,28 @@ func (s *scanner) line(at int) line {
 			l.end--
 		}
 	}
-	i := at
-	for ; i < l.end; i++ {
-		if s.text[i] == ' ' {
-			l.indent++
-		} else if s.text[i] == '\t' {
-			l.indent += 4 - l.indent%4
+	l.base = s.base
+	if s.cuts != nil {
+		c := s.cut(at)
+		l.indent, l.lazy = c.pad, c.lazy
+	}
+	i, column := blanks(s.text[:l.end], at, s.base+l.indent, math.MaxInt)
+	l.indent, l.rest = column-s.base, s.text[i:l.end]
+	return l
+}
+
+// blanks skips blanks from an offset, which is at a column, up to another column.
+func blanks(text string, at, column, to int) (int, int) {
+	for ; at < len(text) && column < to; at++ {
+		if text[at] == ' ' {
+			column++
+		} else if text[at] == '\t' {
+			column += 4 - column%4
 		} else {
 			break
 		}
 	}
-	l.rest = s.text[i:l.end]
-	return l
+	return at, column
 }
 
 // blank reports whether the line has only blanks and carriage returns. Such a carriage return ends no line here, but it
@@ -161,7 +179,7 @@ func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 	switch c := l.rest[0]; {
 	case Fence(l.rest) > 0:
 		return Code, true
-	case c == '$' || c == '%':
+	case (c == '$' || c == '%') && !s.prose:
 		if _, ok := s.between(l); ok && c == '$' {
 			return Math, true
 		} else if ok {
@@ -199,7 +217,7 @@ func (s *scanner) paragraph(l line) (Kind, line) {
 		if !ok || next.blank() {
 			return Paragraph, l
 		}
-		if next.indent < codeIndent && isUnderline(next.rest) {
+		if !next.lazy && next.indent < codeIndent && isUnderline(next.rest) {
 			return Heading, next
 		}
 		if _, ends := s.starts(next, true); ends {
@@ -283,6 +301,7 @@ type marker struct {
 	kind    byte // the bullet, or the character after the number
 	ordered bool
 	number  string
+	bytes   int  // without the indentation and the blanks
 	width   int  // in columns, up to the item's text
 	empty   bool // the rest of the line is empty
 }
@@ -301,24 +320,15 @@ func listMarker(l line) (m marker, ok bool) {
 	default:
 		return m, false
 	}
-	blanks := 0
-	i := n
-	for ; i < len(l.rest); i++ {
-		if l.rest[i] == ' ' {
-			blanks++
-		} else if l.rest[i] == '\t' {
-			blanks += 4 - (l.indent+n+blanks)%4
-		} else {
-			break
-		}
-	}
+	from := l.base + l.indent + n
+	i, column := blanks(l.rest, n, from, math.MaxInt)
 	switch m.empty = i == len(l.rest); {
-	case m.empty || blanks > codeIndent:
-		blanks = 1
-	case blanks == 0:
+	case m.empty || column-from > codeIndent:
+		column = from + 1
+	case column == from:
 		return m, false
 	}
-	m.width = l.indent + n + blanks
+	m.bytes, m.width = n, column-l.base
 	return m, true
 }
 
@@ -335,7 +345,9 @@ func (s *scanner) contained(l line, column int, m *marker) line {
 		l = next
 		switch {
 		case l.blank():
-			lazy, afterBlank = false, true
+			if lazy, afterBlank = false, true; m != nil && m.empty && last.start == item {
+				column = math.MaxInt // only another item may follow
+			}
 			continue
 		case l.indent >= column:
 			lazy = false
@@ -347,7 +359,7 @@ func (s *scanner) contained(l line, column int, m *marker) line {
 			if s.endsLazy(l) {
 				return last
 			}
-			if lazy = lazy || s.open(s.text[item:last.end], func(t string) string { return dedent(t, column) }); !lazy {
+			if lazy = lazy || s.open(span.New(item, last.end)); !lazy {
 				return last
 			}
 		}
@@ -389,7 +401,7 @@ func (s *scanner) quote(l line) line {
 			if s.endsLazy(next) {
 				return l
 			}
-			if lazy = lazy || s.open(s.text[first:l.end], unquote); !lazy {
+			if lazy = lazy || s.open(span.New(first, l.end)); !lazy {
 				return l
 			}
 		}
@@ -397,65 +409,104 @@ func (s *scanner) quote(l line) line {
 	}
 }
 
-// open reports whether a lazy line may continue a paragraph at the end of a list or quote. inner returns the content of
-// the list or quote. If the text exceeds the limits, open returns true.
-func (s *scanner) open(text string, inner func(string) string) bool {
-	if *s.work -= len(text); s.depth == maxDepth || *s.work < 0 {
+// open reports whether a lazy line may continue a paragraph at the end of an item, quote or footnote. If the text
+// exceeds the limits, open returns true.
+func (s *scanner) open(container span.Span) bool {
+	if *s.work -= container.End - container.Start; s.depth >= maxDepth || *s.work < 0 {
 		return true
 	}
-	in := scanner{text: inner(text), depth: s.depth + 1, work: s.work}
+	in := s.inside(container)
 	blocks := in.blocks()
 	if len(blocks) == 0 {
 		return false
 	}
 	last := blocks[len(blocks)-1]
-	switch t := last.Of(in.text); last.Kind {
-	case Paragraph:
-		return true
-	case Quote, Callout:
-		return in.open(t, unquote)
+	if containers := in.containers(last); len(containers) > 0 {
+		return in.open(containers[len(containers)-1])
+	}
+	return last.Kind == Paragraph
+}
+
+// containers returns the items of a list, or the range of a quote or footnote. It returns nil for other blocks.
+func (s *scanner) containers(b Block) (out []span.Span) {
+	switch b.Kind {
+	case Quote, Callout, Footnote:
+		return []span.Span{b.Span}
 	case List:
-		items := in.items(last.Span)
-		item := items[len(items)-1]
-		return in.open(item.Of(in.text), func(t string) string { return dedent(t, item.column) })
-	case Footnote:
-		return in.open(t, func(t string) string { return dedent(t, codeIndent) })
-	}
-	return false
-}
-
-func unquote(text string) string { return mapLines(text, unquoteLine) }
-
-func unquoteLine(s string) string {
-	t := strings.TrimLeft(s, " ")
-	if !strings.HasPrefix(t, ">") {
-		return s
-	}
-	return strings.TrimPrefix(t[1:], " ")
-}
-
-func dedent(text string, columns int) string { return mapLines(text, dedentLine(columns)) }
-
-// dedentLine returns a function for the lines of an item. The function removes the given number of bytes, which are the
-// list marker, from the first line, and at most as many bytes of indentation from all other lines.
-func dedentLine(columns int) func(string) string {
-	first := true
-	return func(s string) string {
-		n := 0
-		for n < columns && n < len(s) && (first || s[n] == ' ' || s[n] == '\t') {
-			n++
+		column := 0
+		for at := b.Start; at < b.End; {
+			l := s.line(at)
+			if !l.blank() && (column == 0 || l.indent < column) {
+				if m, ok := listMarker(l); ok {
+					out, column = append(out, span.New(at, at)), m.width
+				}
+			}
+			at = min(l.next, b.End)
+			out[len(out)-1].End = at
 		}
-		first = false
-		return s[n:]
 	}
+	return out
 }
 
-func mapLines(text string, f func(string) string) string {
-	lines := strings.Split(text, "\n")
-	for i, s := range lines {
-		lines[i] = f(s)
+// cut is a line of the content of a container.
+type cut struct {
+	at, from int  // offsets of the line in the content and in the text around the container
+	pad      int  // columns of a tab that belong to the line's indentation; the rest of them is outside
+	lazy     bool // the line has no prefix and only continues a paragraph
+}
+
+func (s *scanner) cut(off int) cut {
+	i, found := slices.BinarySearchFunc(s.cuts, off, func(c cut, off int) int { return c.at - off })
+	if !found {
+		i--
 	}
-	return strings.Join(lines, "\n")
+	return s.cuts[i]
+}
+
+// whole returns the offset in the whole text.
+func (s *scanner) whole(off int) int {
+	for ; s.outer != nil; s = s.outer {
+		c := s.cut(off)
+		off += c.from - c.at
+	}
+	return off
+}
+
+// inside returns a scanner for the content of a container: an item, a quote or a footnote.
+func (s *scanner) inside(container span.Span) *scanner {
+	first := s.line(container.Start)
+	marker, from, column, quote := strings.Index(first.rest, "]:")+len("]:"), 0, codeIndent, first.rest[0] == '>'
+	if m, ok := listMarker(first); ok {
+		marker, from, column = m.bytes, first.indent+m.bytes, m.width
+	} else if quote {
+		marker, from, column = 1, first.indent+1, first.indent+2
+	}
+	in := &scanner{depth: s.depth + 1, work: s.work, prose: s.prose, outer: s, base: s.base + column}
+	var text strings.Builder
+	for l := first; ; l = s.line(l.next) {
+		prefixed := l.start == first.start || quote && l.indent < codeIndent && strings.HasPrefix(l.rest, ">")
+		c := cut{at: text.Len(), from: l.start}
+		at, start := l.start, s.base
+		if s.cuts != nil {
+			c.pad = s.cut(at).pad
+			start += c.pad
+		}
+		if prefixed {
+			at, start = l.end-len(l.rest)+marker, s.base+from
+		}
+		at, reached := blanks(s.text[:l.end], at, start, in.base)
+		if c.lazy = l.lazy || !prefixed && !l.blank() && (quote || reached < in.base); !c.lazy {
+			c.from, c.pad = at, max(0, reached-in.base)
+		}
+		in.cuts = append(in.cuts, c)
+		end := min(container.End, l.next)
+		text.WriteString(s.text[c.from:end])
+		if end == container.End {
+			break
+		}
+	}
+	in.text = text.String()
+	return in
 }
 
 // startsTable reports whether a line is the first line of a table: the next line must be a delimiter row with the same

@@ -7,101 +7,72 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Leaves returns the blocks of a text that are no lists, quotes or footnotes, and the blocks in these, up to maxDepth
-// levels; a container below that is a Paragraph. blocks are Scan's result for the text. Of an HTML block, only the
-// comment or the element with raw text at its start is HTML; the remaining lines are a Paragraph. In a container, the
-// lines of a leaf after its first line begin with the prefixes of the container.
-func Leaves(text string, blocks []Block) []Block {
+// Leaf is a block that is no list, quote or footnote. Its lines after the first one begin with the prefixes of the
+// quotes and items around it.
+type Leaf struct {
+	Block
+	Item   span.Span // the list item that begins with the leaf, or zero
+	Before span.Span // the block before the leaf in the same item or quote, or in the text; or zero
+}
+
+// Leaves returns the leaves of a text in order. It looks into containers up to maxLeafDepth levels; a container below
+// that is a Paragraph. Formulas and comments are prose.
+func Leaves(text string) []Leaf {
+	work := maxLookedInto
+	s := scanner{text: text, work: &work, prose: true}
+	return s.leaves(nil, s.blocks(), span.Span{})
+}
+
+// Literals returns the ranges of a text where markup has no meaning: blocks of code, formulas and comments, and the
+// comment or element with raw text at the start of an HTML block. blocks are Scan's result for the text. Literals looks
+// into lists, quotes and footnotes as Leaves does.
+func Literals(text string, blocks []Block) (out []span.Span) {
 	work := maxLookedInto
 	s := scanner{text: text, work: &work}
-	return s.leaves(nil, blocks, func(off int) int { return off })
-}
-
-// Literals returns the ranges of a text where markup has no meaning: the leaves that are code, formulas, comments or
-// HTML. blocks are Scan's result for the text.
-func Literals(text string, blocks []Block) (out []span.Span) {
-	for _, b := range Leaves(text, blocks) {
+	for _, b := range s.leaves(nil, blocks, span.Span{}) {
 		switch b.Kind {
-		case Code, Math, Comment, HTML:
+		case Code, Math, Comment:
 			out = append(out, b.Span)
-		}
-	}
-	return out
-}
-
-// leaves appends the leaves in the given blocks of s. outer maps offsets in s to offsets in the text of Leaves.
-func (s *scanner) leaves(out, blocks []Block, outer func(int) int) []Block {
-	for _, b := range blocks {
-		switch b.Kind {
 		case HTML:
-			n := rawText(b.Of(s.text))
-			if n > 0 {
-				out = append(out, Block{span.New(outer(b.Start), outer(b.Start+n)), HTML})
+			if n := rawText(b.Of(text)); n > 0 {
+				out = append(out, span.New(b.Start, b.Start+n))
 			}
-			if b.Start += n; b.Start < b.End {
-				out = append(out, Block{span.New(outer(b.Start), outer(b.End)), Paragraph})
-			}
-		case Quote, Callout:
-			out = s.leavesIn(out, b.Span, unquoteLine, outer)
-		case List:
-			for _, item := range s.items(b.Span) {
-				out = s.leavesIn(out, item.Span, dedentLine(item.column), outer)
-			}
-		case Footnote:
-			out = s.leavesIn(out, b.Span, dedentLine(codeIndent), outer)
-		default:
-			out = append(out, Block{span.New(outer(b.Start), outer(b.End)), b.Kind})
 		}
 	}
 	return out
 }
 
-// leavesIn scans a container. strip removes the container's prefix from a line.
-func (s *scanner) leavesIn(out []Block, container span.Span, strip func(string) string, outer func(int) int) []Block {
-	if s.depth == maxDepth {
-		return append(out, Block{span.New(outer(container.Start), outer(container.End)), Paragraph})
-	}
-	var text strings.Builder
-	var lines, froms []int // offsets of each line in the content and in s
-	for at := container.Start; at < container.End; {
-		end := min(container.End, span.LineEnd(s.text, at))
-		line := s.text[at:end]
-		content := strip(line)
-		lines, froms = append(lines, text.Len()), append(froms, end-len(content))
-		text.WriteString(content)
-		at = end
-	}
-	in := scanner{text: text.String(), depth: s.depth + 1, work: s.work}
-	return in.leaves(out, in.blocks(), func(off int) int {
-		i, found := slices.BinarySearch(lines, off)
-		if !found {
-			i--
+// maxLeafDepth is the maximum nesting depth of leaves.
+const maxLeafDepth = 50
+
+// leaves appends the leaves in the blocks of s, which are the content of item, if that is not zero.
+func (s *scanner) leaves(out []Leaf, blocks []Block, item span.Span) []Leaf {
+	whole := func(x span.Span) span.Span { return span.New(s.whole(x.Start), s.whole(x.End)) }
+	for i, b := range blocks {
+		l := Leaf{Block: Block{whole(b.Span), b.Kind}, Item: item}
+		if i > 0 {
+			l.Item, l.Before = span.Span{}, whole(blocks[i-1].Span)
 		}
-		return outer(froms[i] + off - lines[i])
-	})
-}
-
-// item is a list item. column is the column at which its content starts.
-type item struct {
-	span.Span
-	column int
-}
-
-func (s *scanner) items(list span.Span) []item {
-	var items []item
-	for at := list.Start; at < list.End; {
-		l := s.line(at)
-		if n := len(items); !l.blank() && (n == 0 || l.indent < items[n-1].column) {
-			if m, ok := listMarker(l); ok {
-				items = append(items, item{span.New(at, at), m.width})
+		containers := s.containers(b)
+		if containers == nil {
+			out = append(out, l)
+			continue
+		}
+		if s.depth == maxLeafDepth {
+			l.Kind = Paragraph
+			out = append(out, l)
+			continue
+		}
+		for _, x := range containers {
+			var item span.Span
+			if b.Kind == List {
+				item = whole(span.New(x.Start, len(strings.TrimRight(s.text[:x.End], " \t\r\n"))))
 			}
-		}
-		at = min(l.next, list.End)
-		if n := len(items); n > 0 {
-			items[n-1].End = at
+			in := s.inside(x)
+			out = in.leaves(out, in.blocks(), item)
 		}
 	}
-	return items
+	return out
 }
 
 // rawText returns the length of the comment or raw text element at the start of an HTML block, or 0 if there is none.

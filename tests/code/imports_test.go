@@ -57,7 +57,7 @@ var importRules = map[string]importRule{
 	"bridge/review":                     {[]string{"bridge/index", "bridge/model", "bridge/namespace", "bridge/note", "diffwrap", "golang.org/x/sync/..."}, "what a person decides, and what becomes of it"},
 	"bridge":                            {[]string{"bridge/history", "bridge/index", "bridge/model", "bridge/namespace", "bridge/note", "bridge/review", "golang.org/x/sync/..."}, "the workspace puts its parts together; like them it imports no source and no store but their interfaces"},
 	"bridge/owner":                      {[]string{"bridge/disk", "golang.org/x/sys/..."}, "the state folder, its locks and a socket; it knows nothing of what its owner serves"},
-	"bridge/index/outline":              {[]string{"bridge/frontmatter", "bridge/index/links", "diffwrap/block", "github.com/yuin/goldmark/..."}, "what a note holds is a function of its text; below cmd the only place that knows goldmark"},
+	"bridge/index/outline":              {[]string{"bridge/frontmatter", "bridge/index/links", "diffwrap", "diffwrap/block"}, "what a note holds is a function of its text"},
 	"bridge/frontmatter":                {[]string{"diffwrap", "github.com/goccy/go-yaml/...", "gopkg.in/yaml.v3"}, "front matter is a function of a note's text"},
 	"bridge/index/links":                {[]string{"bridge/frontmatter", "diffwrap", "diffwrap/block", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/disk":                       {[]string{"golang.org/x/sys/unix"}, "system calls on names in an open folder; it knows nothing of notes"},
@@ -133,7 +133,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/render": {
 		[]string{"bridge/frontmatter", "bridge/index/outline", "bridge/model", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
-		"what is shown is a function of texts and of what waits; with bridge/index/outline the only place that knows goldmark",
+		"what is shown is a function of texts and of what waits; the only place that knows goldmark",
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/api": {

@@ -25,7 +25,7 @@ func ExtractMarked(text string, known diffwrap.Known) []Link {
 	}
 	s := scanner{text: text}
 	body := s.frontMatter()
-	for _, b := range block.Leaves(text[body:], block.Scan(text[body:])) {
+	for _, b := range block.Leaves(text[body:]) {
 		s.block(b.Kind, body+b.Start, body+b.End)
 	}
 	// The scan finds an image before the link that encloses it.
@@ -45,9 +45,11 @@ func (s *scanner) block(kind block.Kind, off, end int) {
 	switch kind {
 	case block.Code:
 	case block.HTML:
-		if !strings.HasPrefix(strings.TrimLeft(s.text[off:end], " "), "<!--") {
-			s.inline(off, end)
+		if strings.HasPrefix(strings.TrimLeft(s.text[off:end], " "), "<!--") {
+			_, after, _ := strings.Cut(s.text[off:end], "-->")
+			off = end - len(after)
 		}
+		s.inline(off, end)
 	case block.Paragraph, block.Heading, block.Definition:
 		for next := off; off < end; off = next {
 			off += len(s.text[off:end]) - len(strings.TrimLeft(s.text[off:end], " \t>")) // also markers of the quotes around the block

@@ -1,8 +1,8 @@
 // Package outline extracts the structure of a note's text: its properties, tags, headings, tasks, code blocks and
 // wikilinks, and its length. It also finds a section of a note by heading or block ID, and the place for appended text.
 //
-// The block structure follows CommonMark; goldmark parses it without its inline parsers. Tags follow Obsidian's rules.
-// Words and characters are counted in the body.
+// The block structure follows CommonMark (package block). Tags follow Obsidian's rules. Words and characters are counted
+// in the body.
 //
 // An Outline shares no memory with its text. Of is pure and never fails: front matter that is not a YAML mapping yields
 // no properties, and Invalid has the reason.
@@ -13,12 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
 type Outline struct {
@@ -77,8 +75,8 @@ func Of(note string) Outline {
 			o.Wikilinks++
 		}
 	}
-	s := scanner{o: &o, src: []byte(note[body:]), comments: commentBlocks(note[body:]), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
-	if line := flatten(s.src); line > 0 {
+	s := scanner{o: &o, text: note[body:], comments: commentBlocks(note[body:]), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
+	if line := tooDeep(s.text); line > 0 {
 		o.TooDeep = &DepthError{s.line + line - 1}
 	}
 	for _, tag := range propertyTags(o.Properties) {
@@ -90,89 +88,80 @@ func Of(note string) Outline {
 
 type scanner struct {
 	o    *Outline
-	src  []byte
-	at   int // offset in src up to which lines were counted
+	text string
+	at   int // offset in text up to which lines were counted
 	line int
 	seen map[string]bool // the folded tags of o
 
-	comments []span // multi-line comments in src
+	comments []span // multi-line comments in text
 
-	block *text.Segments            // block whose text is searched for tags
-	each  func(off int, tag string) // called with each tag in the text of block; may be nil
+	each func(off int, tag string) // called with each tag in text; may be nil
 }
 
 func (s *scanner) blocks() {
-	eachBlock(s.src, func(n ast.Node) ast.WalkStatus {
-		switch n := n.(type) {
-		case *ast.FencedCodeBlock, *ast.CodeBlock:
+	for _, b := range block.Leaves(s.text) {
+		switch b.Kind {
+		case block.Code:
 			s.o.CodeBlocks++
-		case *ast.ListItem:
-			s.task(n)
-		case *ast.Heading:
-			s.heading(n)
-			s.tags(n.Lines())
-		case *ast.Paragraph, *ast.TextBlock:
-			s.tags(n.Lines())
+		case block.Heading:
+			s.heading(b.Span)
+			s.tags(b.Span)
+		case block.Paragraph, block.Table:
+			if b.Item.End > 0 && b.Kind == block.Paragraph {
+				s.task(b.Start)
+			}
+			s.tags(b.Span)
 		}
-		return ast.WalkContinue
-	})
+	}
 }
 
-func eachBlock(src []byte, fn func(ast.Node) ast.WalkStatus) {
-	// A new parser each time: goldmark does not document whether a parser is safe for concurrent use.
-	root := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...)).Parse(text.NewReader(src))
-	// Walk returns only the errors of the function, which returns none.
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering || n.Type() == ast.TypeInline {
-			return ast.WalkSkipChildren, nil
+func (s *scanner) heading(at diffwrap.Span) {
+	if slices.ContainsFunc(s.comments, func(c span) bool { return c.from <= at.Start && at.Start < c.to }) {
+		return
+	}
+	var h Heading
+	text := strings.Trim(at.Of(s.text), " \t\r")
+	if kind, n := block.Line(text); kind == block.HeadingLine {
+		h.Level = len(text) - len(strings.TrimLeft(text, "#"))
+		h.Text = strings.TrimSpace(text[n:])
+		if open := strings.TrimRight(h.Text, "#"); open == "" || strings.HasSuffix(open, " ") || strings.HasSuffix(open, "\t") {
+			h.Text = strings.TrimSpace(open)
 		}
-		return fn(n), nil
-	})
-}
-
-func (s *scanner) heading(n *ast.Heading) {
-	h := Heading{Level: n.Level}
-	if n.Lines().Len() > 0 {
-		at := n.Lines().At(0).Start
-		if slices.ContainsFunc(s.comments, func(c span) bool { return c.from <= at && at < c.to }) {
-			return
-		}
-		lines := strings.Split(string(n.Lines().Value(s.src)), "\n") // setext headings may have several lines
+	} else { // a heading with an underline may have several lines
+		lines := strings.Split(text, "\n")
 		for i, line := range lines {
-			lines[i] = strings.TrimSpace(line)
+			lines[i] = strings.TrimSpace(strings.TrimLeft(line, " \t>"))
 		}
-		h.Text = strings.TrimSpace(strings.Join(lines, " "))
-		h.Line = s.lineAt(n.Lines().At(0).Start)
+		h.Level = 1 + strings.Count(lines[len(lines)-1][:1], "-")
+		h.Text = strings.TrimSpace(strings.Join(lines[:len(lines)-1], " "))
+	}
+	if h.Text = strings.Clone(h.Text); h.Text != "" {
+		h.Line = s.lineAt(at.Start)
 	}
 	s.o.Headings = append(s.o.Headings, h)
 }
 
 var box = regexp.MustCompile(`^\[(.)\](?:\s|$)`)
 
-func (s *scanner) task(n *ast.ListItem) {
-	first := n.FirstChild()
-	if first == nil || first.Lines() == nil || first.Lines().Len() == 0 || first.Kind() != ast.KindTextBlock && first.Kind() != ast.KindParagraph {
-		return
-	}
-	at := first.Lines().At(0)
-	line := string(at.Value(s.src))
+// task adds the task of the list item whose text begins at from.
+func (s *scanner) task(from int) {
+	end := from + len(strings.TrimRight(s.text[from:lineEnd(s.text, from)], "\r\n"))
+	line := strings.Clone(strings.TrimLeft(s.text[from:end], " \t"))
 	m := box.FindStringSubmatch(line)
 	if m == nil {
 		return
 	}
-	own := scanner{o: new(Outline), src: s.src, seen: make(map[string]bool)}
-	lines := text.NewSegments()
-	lines.Append(at)
-	own.tags(lines)
+	own := scanner{o: new(Outline), text: s.text, seen: make(map[string]bool)}
+	own.tags(diffwrap.Span{Start: from, End: end})
 	s.o.Tasks = append(s.o.Tasks, Task{
-		Line: s.lineAt(at.Start), Done: m[1] != " ", Box: strings.Clone(m[1]), Text: strings.TrimSpace(line[len("[")+len(m[1])+len("]"):]), Tags: own.o.Tags,
+		Line: s.lineAt(from), Done: m[1] != " ", Box: m[1], Text: strings.TrimSpace(line[len("[")+len(m[1])+len("]"):]), Tags: own.o.Tags,
 	})
 }
 
 // lineAt returns the line of an offset. Offsets must not decrease between calls.
 func (s *scanner) lineAt(off int) int {
 	for ; s.at < off; s.at++ {
-		if s.src[s.at] == '\n' {
+		if s.text[s.at] == '\n' {
 			s.line++
 		}
 	}

@@ -32,6 +32,8 @@ func TestTags(t *testing.T) {
 		{"emoji and scripts", "#🌱 #味噌/汁 #été\n", "🌱 味噌/汁 été"},
 		{"slashes", "#a/ #/b\n", "a b"},
 		{"CRLF", "#a\r\n#b\r\n", "a b"},
+		{"quotes without blanks", ">#a\n> >#b\nx>#no </b>#no\n", "a b"},
+		{"columns of tabs", "> \t#a\n\n>\t#b\n\n- \n\n\t#no\n\n- x\n\n  \t#c\n\n\t\t#no\n", "a b c"},
 		{"list ends with a tag", "* one\n* two #x", "x"},
 	}
 	for _, tt := range tests {

@@ -2,13 +2,11 @@ package outline
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/diffwrap/block"
@@ -154,71 +152,40 @@ func lineStarts(note string) []int {
 func blockOf(note, id string) (from, to, own int, ok bool) {
 	mark := regexp.MustCompile(`(?:^|\s)\^` + regexp.QuoteMeta(id) + `\s*$`)
 	_, body, _ := frontmatter.Split(note)
-	src := []byte(note[body:])
-	flatten(src)
-	eachBlock(src, func(n ast.Node) ast.WalkStatus {
-		switch n.(type) {
-		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
-		default:
-			return ast.WalkContinue
+	for b, last := range withIDs(note[body:]) {
+		if !mark.MatchString(note[body+last : body+b.End]) {
+			continue
 		}
-		lines := n.Lines()
-		if lines.Len() == 0 {
-			return ast.WalkContinue
+		whole := b.Span
+		if b.Item.End > 0 {
+			whole = b.Item
 		}
-		last := lines.At(lines.Len() - 1)
-		if !mark.Match(last.Value(src)) || hasTable(lines, src) {
-			return ast.WalkContinue
+		if b.Before.End > 0 && strings.TrimSpace(note[body+b.Start:body+b.End]) == "^"+id {
+			whole.Start, own = b.Before.Start, body+b.Before.End
 		}
-		whole := n
-		if item := n.Parent(); item.Kind() == ast.KindListItem && item.FirstChild() == n {
-			whole = item
-		}
-		from, to = rangeOf(whole, len(src), 0)
-		if lines.Len() == 1 && strings.TrimSpace(string(last.Value(src))) == "^"+id && n.PreviousSibling() != nil {
-			from, own = rangeOf(n.PreviousSibling(), from, 0)
-			own += body
-		}
-		ok = true
-		return ast.WalkStop
-	})
-	if !ok {
-		return 0, 0, 0, false
+		from = strings.LastIndexByte(note[:body+whole.Start], '\n') + 1
+		return max(from, body), lineEnd(note, body+whole.End), own, true
 	}
-	from += body
-	from = strings.LastIndexByte(note[:from], '\n') + 1
-	if to += body; to > 0 && note[to-1] != '\n' {
-		to = lineEnd(note, to)
-	}
-	return max(from, body), to, own, true
+	return 0, 0, 0, false
 }
 
-// hasTable reports whether the lines of a paragraph contain the beginning of a table, which lasts until the paragraph's
-// end. Tables are not part of CommonMark, so the parser reads them as paragraphs.
-func hasTable(lines *text.Segments, src []byte) bool {
-	for i := 1; i < lines.Len(); i++ {
-		header, delimiters := lines.At(i-1), lines.At(i)
-		if block.StartsTable(trimmed(header.Value(src)), trimmed(delimiters.Value(src))) {
-			return true
+// withIDs iterates over the blocks of a text that may end in an ID, with the offset of the last line of their content.
+func withIDs(text string) iter.Seq2[block.Leaf, int] {
+	return func(yield func(block.Leaf, int) bool) {
+		for _, b := range block.Leaves(text) {
+			if b.Kind != block.Paragraph && b.Kind != block.Heading {
+				continue
+			}
+			last := strings.LastIndexByte(text[:b.End], '\n') + 1
+			if b.Kind == block.Heading && last > b.Start { // the last line is the underline
+				b.End = last - 1
+				last = strings.LastIndexByte(text[:b.End], '\n') + 1
+			}
+			if !yield(b, max(last, b.Start)) {
+				return
+			}
 		}
 	}
-	return false
-}
-
-func trimmed(line []byte) string { return strings.TrimSpace(string(line)) }
-
-// rangeOf extends a range of the source by the lines of n and its descendants.
-func rangeOf(n ast.Node, from, to int) (int, int) {
-	if n.Type() == ast.TypeInline {
-		return from, to
-	}
-	if lines := n.Lines(); lines != nil && lines.Len() > 0 {
-		from, to = min(from, lines.At(0).Start), max(to, lines.At(lines.Len()-1).Stop)
-	}
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		from, to = rangeOf(c, from, to)
-	}
-	return from, to
 }
 
 func lineEnd(note string, off int) int {
@@ -466,25 +433,13 @@ var blockID = regexp.MustCompile(`(?:^|\s)\^([A-Za-z0-9-]+)\s*$`)
 
 func BlockIDs(note string) (ids []BlockID) {
 	_, body, _ := frontmatter.Split(note)
-	src := []byte(note[body:])
-	flatten(src)
-	line, counted := 1+strings.Count(note[:body], "\n"), 0
-	eachBlock(src, func(n ast.Node) ast.WalkStatus {
-		switch n.(type) {
-		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
-		default:
-			return ast.WalkContinue
+	line, counted := 1+strings.Count(note[:body], "\n"), body
+	for b, last := range withIDs(note[body:]) {
+		if m := blockID.FindStringSubmatch(note[body+last : body+b.End]); m != nil {
+			line += strings.Count(note[counted:body+last], "\n")
+			counted = body + last
+			ids = append(ids, BlockID{m[1], line})
 		}
-		if n.Lines().Len() == 0 {
-			return ast.WalkContinue
-		}
-		last := n.Lines().At(n.Lines().Len() - 1)
-		if m := blockID.FindSubmatch(last.Value(src)); m != nil && !hasTable(n.Lines(), src) {
-			line += strings.Count(string(src[counted:last.Start]), "\n")
-			counted = last.Start
-			ids = append(ids, BlockID{string(m[1]), line})
-		}
-		return ast.WalkContinue
-	})
+	}
 	return ids
 }

@@ -30,6 +30,34 @@ func TestTasks(t *testing.T) {
 
 const sections = "---\nt: 1\n---\n# Top\n\nIntro. ^intro\n\n## Plan\n\n- one\n- two ^two\n  - nested\n- three\n\n| a |\n|---|\n| b |\n\n^table\n\n## Log\nold\n\n# End\n## Plan\nx\n"
 
+// A line that only continues a paragraph is no underline, and an item ends where its text does, whatever indents it.
+func TestItems(t *testing.T) {
+	const note = "- [ ] one\n===\n- a\n\t- b ^b\n\t\t- c ^c\n\t- d\n\n> \t- [x] e ^e\n> \t\t- f\n===\n"
+	o := outline.Of(note)
+	if len(o.Headings) > 0 || len(o.Tasks) != 2 {
+		t.Errorf("headings %v, tasks %v", o.Headings, o.Tasks)
+	}
+	for id, want := range map[string]string{"^b": "\t- b ^b\n\t\t- c ^c\n", "^c": "\t\t- c ^c\n", "^e": "> \t- [x] e ^e\n> \t\t- f\n===\n"} {
+		if s, err := outline.SectionOf(note, id); err != nil || note[s.From:s.To] != want {
+			t.Errorf("%s: got %q, %v", id, note[s.From:s.To], err)
+		}
+	}
+}
+
+// Sections never fail, whatever the text, and lines are appended inside or at the end of them.
+func TestSectionsOfAnyText(t *testing.T) {
+	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
+		note := strings.Join(randomtest.Some(r, 0, 12, "a", "- ", "* b", "1. ", "> ", "[^1]: n", "    ", "\t", "# T", "===", "---", "```", "$$", "| a |", "|---|", " ^id", "^id", "\n", "\n", "\n\n"), "")
+		s, err := outline.SectionOf(note, "^id")
+		if err != nil {
+			return
+		}
+		if off, _ := outline.Append(note, &s, "- x"); s.From > off || off > s.To || s.To > len(note) {
+			t.Fatalf("%q: appended at %d to %+v", note, off, s)
+		}
+	})
+}
+
 func TestSectionOf(t *testing.T) {
 	for _, tt := range []struct{ name, want, err string }{
 		{"# Top", sections[strings.Index(sections, "# Top"):strings.Index(sections, "# End")], ""},

@@ -1,16 +1,14 @@
 package outline
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark/text"
-
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // propertyTags returns the tags in front matter. The property "tags" or "tag" is a list, or a string separated by
@@ -95,17 +93,12 @@ func tagLength(s string) int {
 }
 
 // tags adds the tags in one block of prose, except those in code spans, links or comments.
-func (s *scanner) tags(lines *text.Segments) {
-	if lines.Len() == 0 {
+func (s *scanner) tags(at diffwrap.Span) {
+	if !strings.Contains(at.Of(s.text), "#") {
 		return
 	}
-	from, to := lines.At(0).Start, lines.At(lines.Len()-1).Stop
-	if bytes.IndexByte(s.src[from:to], '#') < 0 {
-		return
-	}
-	p := links.Opaque{Text: string(lines.Value(s.src))}
-	s.block = lines
-	for i := 0; i < len(p.Text); {
+	p := links.Opaque{Text: s.text[:at.End]}
+	for i := at.Start; i < at.End; {
 		n := strings.IndexAny(p.Text[i:], "#`[\\<")
 		if n < 0 {
 			return
@@ -129,7 +122,8 @@ func (s *scanner) tags(lines *text.Segments) {
 
 func (s *scanner) tag(prose string, i int) int {
 	n := tagLength(prose[i+1:])
-	if n > 0 && (i == 0 || strings.IndexByte(" \t\r\n|", prose[i-1]) >= 0) {
+	unquoted := strings.TrimRight(prose[:i], " \t>")
+	if n > 0 && (unquoted == "" || unquoted[len(unquoted)-1] == '\n' || strings.IndexByte(" \t\r|", prose[i-1]) >= 0) {
 		tag := prose[i+1 : i+1+n]
 		s.add(tag)
 		if s.each != nil {
@@ -147,25 +141,8 @@ type TagPlace struct {
 
 func TagPlaces(note string) (places []TagPlace) {
 	_, body, _ := frontmatter.Split(note)
-	s := scanner{o: new(Outline), src: []byte(note[body:]), seen: make(map[string]bool)}
-	flatten(s.src)
-	var block *text.Segments
-	next, begin := 0, 0 // index of the current line of block, and its start in the block's text
-	s.each = func(i int, tag string) {
-		if s.block != block {
-			block, next, begin = s.block, 0, 0
-		}
-		for ; next+1 < block.Len(); next++ {
-			line := block.At(next)
-			if length := len(line.Value(s.src)); i >= begin+length {
-				begin += length
-				continue
-			}
-			break
-		}
-		line := block.At(next)
-		places = append(places, TagPlace{body + line.Start + i - begin - line.Padding, tag})
-	}
+	s := scanner{o: new(Outline), text: note[body:], seen: make(map[string]bool)}
+	s.each = func(off int, tag string) { places = append(places, TagPlace{body + off, tag}) }
 	s.blocks()
 	slices.SortFunc(places, func(a, b TagPlace) int { return a.From - b.From })
 	return slices.CompactFunc(places, func(a, b TagPlace) bool { return a.From == b.From })
