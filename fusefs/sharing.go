@@ -114,7 +114,9 @@ func (f *File) giveWay(ctx context.Context, h *Handle) {
 func (h *Handle) keep(ctx context.Context, errno syscall.Errno) syscall.Errno {
 	if caller, ok := fuse.FromContext(ctx); ok && errno == syscall.ESTALE {
 		t := h.f.t
-		t.reserved.Store(caller.Pid, h)
+		if old, ok := t.reserved.Swap(caller.Pid, h); ok {
+			old.(*Handle).Release(ctx)
+		}
 		time.AfterFunc(reserveTimeout, func() {
 			if t.reserved.CompareAndDelete(caller.Pid, h) {
 				h.Release(context.Background())

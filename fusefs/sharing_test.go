@@ -20,6 +20,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -483,15 +484,44 @@ func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
 
 // newSharedKernel serves a workspace with one note.
 func newSharedKernel(t testing.TB, text string) (*bridgetest.Fixture, *sharedKernel) {
+	ws, k := newUninformedKernel(t, text)
+	t.Cleanup(ws.Subscribe(k.tr.changed))
+	return ws, k
+}
+
+// newUninformedKernel is newSharedKernel, but the events of the workspace do not arrive.
+func newUninformedKernel(t testing.TB, text string) (*bridgetest.Fixture, *sharedKernel) {
 	ws := bridgetest.New(t, map[string]string{"F/" + sharedName: text})
 	tr := newTree(ws.Workspace, Options{Author: "user", SignAgents: true, Refused: func(r model.Refusal) { t.Log(r) }})
 	gofs.NewNodeFS(tr.root, nodeOptions())
-	t.Cleanup(ws.Subscribe(tr.changed))
 	folder, _, err := tr.lookup(t.Context(), "F")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ws, &sharedKernel{tr: tr, dir: folder.(*Dir), entries: make(map[string]*gofs.Inode), sizes: make(map[*gofs.Inode]int64)}
+}
+
+// A program that opens a note sees the newest text even if the event of that text comes later, and the name is held for
+// another session.
+func TestOpenBeforeTheEvent(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	ws, k := newUninformedKernel(t, "one\n")
+	first, second := newSharedProcess(t, k, agents, "claude", 0), newSharedProcess(t, k, agents, "codex", 0)
+	fd := second.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND)
+	fd.write("two\n")
+	fd.close()
+	k.settle(func() bool { return true })
+	v, err := ws.Open(t.Context(), "F/"+sharedName)
+	if err == nil {
+		_, err = ws.Write(t.Context(), "F/"+sharedName, bridge.Write{Base: v, Text: "one\ntwo\nthree\n"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := first.readNote(); got != "one\ntwo\nthree\n" {
+		t.Errorf("the program reads %q", got)
+	}
 }
 
 // TestRewriteBesideAppend runs two programs of two sessions in all orders of their system calls: one process of a shell
