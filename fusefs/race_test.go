@@ -203,9 +203,14 @@ func racingSessions(t testing.TB, r *rand.Rand) {
 
 // changeOften adds words to the note, as a user and as an MCP client, and returns them.
 func (m *mounted) changeOften(t testing.TB, r *rand.Rand, stop <-chan bool) (words []string) {
-	insert := func(text, word string) string {
-		lines := strings.Split(text, "\n")
-		return strings.Join(slices.Insert(lines, r.IntN(len(lines)), word), "\n")
+	insert := func(text, word string) string { // not within a mark, whose line breaks may be another writer's
+		lines := strings.SplitAfter(text, "\n")
+		for {
+			at := r.IntN(len(lines))
+			if before := strings.Join(lines[:at], ""); strings.Count(before, "{") == strings.Count(before, "}") {
+				return strings.Join(slices.Insert(lines, at, word+"\n"), "")
+			}
+		}
 	}
 	for i := range 60 {
 		select {
