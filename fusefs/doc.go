@@ -41,10 +41,10 @@
 // one run writes is not shared with another (sharing.go). The buffer is committed to the workspace as the difference
 // from the text that the writing process was shown. That happens when a handle that wrote is closed
 // (FLUSH) or synced, before the file is renamed or unlinked, when it is renamed over a note, and after a second without
-// writes, because the kernel may write mapped pages late. A truncation alone publishes nothing for a while, because
-// "empty this note" and "rewrite it in a moment" look alike. While a handle that wrote is open, other than for
-// appending, the file shows only the buffer. The commit merges concurrent changes by others; the file shows them after
-// the handle is closed.
+// writes, because the kernel may write mapped pages late. A truncation alone, or the beginning of a text, publishes
+// nothing for a while, because "empty this note" and "rewrite it in a moment" look alike. While a handle that wrote is
+// open, other than for appending, the file shows only the buffer. The commit merges concurrent changes by others; the
+// file shows them after the handle is closed.
 //
 // # Caches
 //

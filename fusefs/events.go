@@ -54,16 +54,19 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 		return // the inode at this name is about to be replaced by the saved one
 	}
 	var k *nodeEntry
-	var files []*File
-	t.update(func(tb *tableState) { k, files = tb.nodes[ev.Path], slices.Clone(tb.replaced[ev.Path]) })
-	if k != nil {
-		if f, ok := k.node.(*File); ok {
-			files = append(files, f)
-		} else {
-			t.inval.content(k.node)
-		}
+	var replaced []*File
+	t.update(func(tb *tableState) { k, replaced = tb.nodes[ev.Path], slices.Clone(tb.replaced[ev.Path]) })
+	for _, f := range replaced {
+		f.published(ev, mine)
 	}
-	for _, f := range files {
+	if k == nil {
+		return
+	}
+	f, ok := k.node.(*File)
+	if !ok {
+		t.inval.content(k.node)
+	}
+	for ; f != nil; f = f.successor() { // another inode may just have taken the name
 		f.published(ev, mine)
 	}
 }

@@ -34,7 +34,6 @@ type fileState struct {
 	movedDoc     uint64 // the ID of the note that a scratch file was, or 0
 	text         content.Text
 	handles      map[*Handle]struct{}
-	ended        chan struct{}     // closed when a handle ends; nil if no open waits for that
 	pagesStored  bool              // the kernel has pages of the content or of a buffer; see storePages
 	pins         int               // users of the text besides handles
 	attrSentAt   time.Time         // time when the kernel last got the attributes; zero if the kernel has none
@@ -113,7 +112,7 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	case f.t.isWatchNotification(ctx):
 		return f.touched(out)
 	case fh == nil && f.lifeState().IsStale():
-		return f.noteStale(ctx, syscall.ESTALE)
+		return newHandle(ctx, f, syscall.O_WRONLY).keep(ctx, syscall.ESTALE)
 	}
 	if h := f.attachment(); h != nil {
 		return h.a.Setattr(ctx, h, in, out)
@@ -122,10 +121,10 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 		h, _ := fh.(*Handle)
 		if h == nil { // truncate(2) is open, ftruncate and close
 			opened := newHandle(ctx, f, syscall.O_WRONLY)
-			if errno := f.admit(ctx, opened, f.isRepeated(ctx)); errno != 0 {
-				return errno
-			}
 			defer opened.Release(ctx)
+			if errno := opened.open(ctx); errno != 0 {
+				return opened.keep(ctx, errno)
+			}
 		}
 		if errno := f.truncate(ctx, h, int64(min(size, 1<<62))); errno != 0 {
 			return errno

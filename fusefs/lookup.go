@@ -128,8 +128,10 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
 	}
-	if f, ok := n.(*File); ok && (f.lifeState().IsReplaced() || f.t.failedStale(ctx, p) && f.giveWay(ctx, newHandle(ctx, f, syscall.O_RDWR))) {
-		return o.Lookup(ctx, name, out) // another inode has the name now
+	if f, ok := n.(*File); ok {
+		if f.reserve(ctx, p); f.lifeState().IsReplaced() {
+			return o.Lookup(ctx, name, out) // another inode has the name now
+		}
 	}
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 && (err != nil || p.Base() != name) {
 		// When a name changes, relayfs does not notify the kernel of the name's other spellings (NFC, NFD). So the kernel

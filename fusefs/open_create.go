@@ -23,14 +23,7 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 	}
 	f.t.used.Store(true)
 	h := newHandle(ctx, f, flags)
-	repeated := f.isRepeated(ctx)
-	if errno := f.admit(ctx, h, repeated); errno != 0 {
-		return nil, 0, errno
-	}
-	errno := f.t.errno.Of(ctx, "open", f.path(), f.refresh(ctx))
-	if errno == 0 && f.mustReopen(repeated) {
-		errno = syscall.ESTALE
-	}
+	errno := h.open(ctx)
 	if errno == 0 && h.writes {
 		errno = f.writable(ctx, false)
 	}
@@ -39,7 +32,7 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 	}
 	if errno != 0 {
 		h.Release(ctx)
-		return nil, 0, f.noteStale(ctx, errno)
+		return nil, 0, h.keep(ctx, errno)
 	}
 	answer := uint32(fileCacheFlags)
 	switch {
@@ -53,6 +46,25 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 		answer &^= fuse.FOPEN_KEEP_CACHE
 	}
 	return h, answer, 0
+}
+
+// open makes h a handle of its file. The newest version must be known by then: only a text that lacks this version is
+// held for another session.
+func (h *Handle) open(ctx context.Context) syscall.Errno {
+	f := h.f
+	kept := f.t.takeReserved(ctx, f.path())
+	errno := f.t.errno.Of(ctx, "open", f.path(), f.pin(ctx))
+	defer f.unpin()
+	if errno == 0 {
+		errno = f.admit(ctx, h, kept != nil)
+	}
+	if errno == 0 && f.mustReopen(kept != nil) {
+		errno = syscall.ESTALE
+	}
+	if kept != nil {
+		kept.Release(ctx)
+	}
+	return errno
 }
 
 func newHandle(ctx context.Context, f *File, flags uint32) *Handle {

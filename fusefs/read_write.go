@@ -243,13 +243,12 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 // end removes h. If h is the last handle that wrote, end drops a buffer whose commit failed, because the program got
 // the error. If h is the last handle, end returns the attachment that continues the file; the caller must close it.
 func (f *fileState) end(h *Handle) (last *attachmentHandle) {
+	if _, ok := f.handles[h]; !ok {
+		return nil // the file was not opened
+	}
 	if delete(f.handles, h); len(f.handles) == 0 {
 		f.handles = nil // an empty map needs memory, and the kernel may have 100,000 inodes cached
 		last, f.alias = f.alias, nil
-	}
-	if f.ended != nil {
-		close(f.ended)
-		f.ended = nil
 	}
 	defer f.evict()
 	defer f.forgetReplaced()

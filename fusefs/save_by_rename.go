@@ -40,7 +40,11 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	}
 	m.rebind(f, doc, prog)
 	f.inherit(m.dst)
-	f.update(func(s *fileState) { s.become(c, res, doc) })
+	latest, _ := m.ws.Open(ctx, p) // f gets the events of the note only now
+	f.update(func(s *fileState) {
+		s.text.SetLatest(latest)
+		s.become(c, res, doc)
+	})
 	c.giveMode(ctx)
 	return 0
 }
@@ -87,6 +91,7 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 // name, except those through which a program may still write to the note.
 func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 	m.from.layer().drop(m.name, f)
+	f.update(func(s *fileState) { s.text.SetLatest(nil) }) // f may have been another note
 	m.update(func(tb *tableState) {
 		tb.cancelUnlink(m.newPath)
 		if tb.has(m.oldPath, f) { // f was a note itself

@@ -181,7 +181,6 @@ func (s *Server) housekeep(ctx context.Context) {
 			s.tree.evict(ctx, maxIdle)
 			s.tree.expireScratch(now.Add(-scratchExpiry))
 			s.tree.forgetUnused(now.Add(-housekeeping))
-			s.tree.stale.Clear()
 		}
 	}
 }

@@ -27,43 +27,39 @@ import (
 // A save by rename is a save of the same note. So an inode that a program may still write to does not lose the note to
 // such a save: it is replaced, too.
 
-// maxSharedWait is the time for which a repeated open waits for the handles of other runs. The kernel repeats an open
-// once only. If others open the new inode first and keep it open for longer, the runs share an inode.
-const maxSharedWait = time.Second
+// reserveTimeout is the time for which an inode stays reserved for a program that does not open it, because it was
+// killed, for example.
+const reserveTimeout = 10 * time.Second
 
-// admit makes h a handle of f. If other runs use f, it puts a new inode at the name of f and returns ESTALE, unless the
-// open is a repeated one.
+// admit makes h a handle of f. If other runs use f, or if its name is held for another session, it puts a new inode at
+// the name of f and returns ESTALE. The kernel repeats an open once only, on the same thread, after a new lookup. So that
+// lookup reserves the inode for the open. (An open of a descriptor's file in /proc is repeated without a lookup; such an
+// open may share the inode with other runs.)
 func (f *File) admit(ctx context.Context, h *Handle, repeated bool) syscall.Errno {
-	var timeout <-chan time.Time
-	for expired := false; ; {
-		var busy bool
-		var ended chan struct{}
-		f.update(func(s *fileState) {
-			if busy = !expired && s.isUsedByOthers(h) || !repeated && s.isHeldForOthers(h); !busy {
-				s.add(h)
-			} else if repeated {
-				if s.ended == nil {
-					s.ended = make(chan struct{})
-				}
-				ended = s.ended
-			}
-		})
-		switch {
-		case !busy:
-			return 0
-		case !repeated:
-			f.giveWay(ctx, h)
-			return f.noteStale(ctx, syscall.ESTALE)
+	var busy bool
+	f.update(func(s *fileState) {
+		if busy = !repeated && (s.isUsedByOthers(h) || s.isHeldForOthers(h)); !busy {
+			s.add(h)
 		}
-		if timeout == nil {
-			timeout = time.After(maxSharedWait)
-		}
-		select {
-		case <-ended:
-		case <-timeout:
-			expired = true
-		}
+	})
+	if busy {
+		f.giveWay(ctx, h)
+		return syscall.ESTALE
 	}
+	return 0
+}
+
+// reserve makes f the inode that the calling thread opens next, if the thread repeats an open. If f cannot be that
+// inode, another inode has the name afterwards.
+func (f *File) reserve(ctx context.Context, p model.Path) {
+	kept := f.t.takeReserved(ctx, p)
+	if kept == nil {
+		return
+	}
+	h := &Handle{f: f, by: kept.by, writes: kept.writes}
+	f.admit(ctx, h, false)
+	kept.Release(ctx)
+	h.keep(ctx, syscall.ESTALE)
 }
 
 func (f *fileState) add(h *Handle) {
@@ -94,15 +90,15 @@ func (f *fileState) isHeldForOthers(h *Handle) bool {
 }
 
 // giveWay puts a new inode with the last saved text at f's name if a run other than h's uses f, or if the name is
-// held for another session. It reports whether it did. A note that the workspace does not have yet is stored first.
-func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
+// held for another session. A note that the workspace does not have yet is stored first.
+func (f *File) giveWay(ctx context.Context, h *Handle) {
 	var unstored bool
 	f.update(func(s *fileState) { unstored = s.life == stateUnstored && s.isUsedByOthers(h) })
 	if unstored {
 		_ = f.commit(ctx, true) // an error belongs to the handle that wrote
 	}
 	f.update(func(s *fileState) {
-		if gave = s.life == stateLive && (s.isUsedByOthers(h) || s.isHeldForOthers(h)); !gave {
+		if s.life != stateLive || !s.isUsedByOthers(h) && !s.isHeldForOthers(h) {
 			return
 		}
 		if text := s.text.Committed(); text.IsStale() {
@@ -111,35 +107,37 @@ func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
 			s.replaceBy(evReplace, text, s.nameHold)
 		}
 	})
-	return gave
 }
 
-// noteStale records that an open of f fails, if errno is ESTALE: the kernel then repeats the open. It returns errno.
-func (f *File) noteStale(ctx context.Context, errno syscall.Errno) syscall.Errno {
+// keep stores the handle of an open that fails with errno, if that is ESTALE, until the kernel repeats the open. It
+// returns errno.
+func (h *Handle) keep(ctx context.Context, errno syscall.Errno) syscall.Errno {
 	if caller, ok := fuse.FromContext(ctx); ok && errno == syscall.ESTALE {
-		f.t.stale.Store(caller.Pid, f.path())
+		t := h.f.t
+		if old, ok := t.reserved.Swap(caller.Pid, h); ok {
+			old.(*Handle).Release(ctx)
+		}
+		time.AfterFunc(reserveTimeout, func() {
+			if t.reserved.CompareAndDelete(caller.Pid, h) {
+				h.Release(context.Background())
+			}
+		})
 	}
 	return errno
 }
 
-// isRepeated reports whether an open of f is the repetition of one that failed with ESTALE.
-func (f *File) isRepeated(ctx context.Context) bool {
-	repeated := f.t.failedStale(ctx, f.path())
-	if repeated {
-		caller, _ := fuse.FromContext(ctx)
-		f.t.stale.Delete(caller.Pid)
-	}
-	return repeated
-}
-
-// failedStale reports whether the last open by the calling thread was for the file at p and failed with ESTALE.
-func (t *tree) failedStale(ctx context.Context, p model.Path) bool {
+// takeReserved returns the handle that keep has stored, if the calling thread's last open failed with ESTALE and was for
+// the file at p. It returns nil otherwise. The caller must release the handle.
+func (t *tree) takeReserved(ctx context.Context, p model.Path) *Handle {
 	caller, ok := fuse.FromContext(ctx)
 	if !ok {
-		return false
+		return nil
 	}
-	failed, ok := t.stale.Load(caller.Pid)
-	return ok && failed == p
+	x, _ := t.reserved.Load(caller.Pid)
+	if h, ok := x.(*Handle); ok && h.f.path() == p && t.reserved.CompareAndDelete(caller.Pid, h) {
+		return h
+	}
+	return nil
 }
 
 // isDirtyBy reports whether f has a text of prog's run that is not committed.

@@ -14,14 +14,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -86,7 +85,6 @@ type sharedKernel struct {
 	entries  map[string]*gofs.Inode
 	sizes    map[*gofs.Inode]int64
 	releases []func()
-	refusals int
 }
 
 // settle carries out some of what the kernel does later than the calls that cause it.
@@ -119,11 +117,7 @@ type sharedProcess struct {
 	name    string
 	agent   string
 	pause   func()
-	// mayWait is set during a call that may wait for another session.
-	mayWait *atomic.Bool
 	failed  func(format string, args ...any)
-
-	repeated bool // the kernel has repeated the last open
 
 	// A program may not change what another agent suggests. If two agents change the same place, the second may be refused.
 	mayBeRefused func() bool
@@ -168,27 +162,17 @@ func (p *sharedProcess) open(name string, flags uint32) *sharedFD {
 		case errno == 0:
 			f := inode.Operations().(*File)
 			f.update(func(s *fileState) { s.pagesStored = true }) // there is no kernel to give pages to
-			p.mayWait.Store(true)
-			h, _, errno = f.Open(p.ctx, flags&^syscall.O_CREAT)
-			p.mayWait.Store(false)
-			if p.pause(); errno == 0 && flags&syscall.O_TRUNC != 0 { // the call may have waited, while others ran
+			if h, _, errno = f.Open(p.ctx, flags&^syscall.O_CREAT); errno == 0 && flags&syscall.O_TRUNC != 0 {
 				p.k.sizes[inode] = 0
 			}
 		}
 		if errno == syscall.ESTALE && try == 0 {
 			continue
 		}
-		if errno == syscall.ESTALE && p.k.refusals > 0 {
-			if p.refused != nil { // between the second lookup and the open, the save of another program was refused
-				p.refused()
-			}
-			panic(errEnded)
-		}
 		if errno != 0 {
 			p.failed("open %s with flags %#x: %v", name, flags, errno)
 			return nil
 		}
-		p.repeated = try > 0
 		return &sharedFD{p: p, h: h.(*Handle), inode: inode, appends: flags&syscall.O_APPEND != 0}
 	}
 }
@@ -266,7 +250,6 @@ func (p *sharedProcess) saveFailed(call string, errno syscall.Errno, d *sharedFD
 	if errno != syscall.EINVAL || p.refused == nil || !p.mayBeRefused() {
 		p.failed("%s: %v", call, errno)
 	}
-	p.k.refusals++
 	p.refused()
 	if d != nil {
 		d.release()
@@ -294,7 +277,6 @@ type sharedNote struct {
 	by      map[string]string          // the author of each word, "" for the user
 	deleted map[string]map[string]bool // the agents that have deleted a word
 	touched map[string]map[string]bool // the agents that have changed something at a word
-	late    map[string]bool            // the agents that have read an older text after a repeated open
 	log     []string
 }
 
@@ -368,12 +350,8 @@ func (n *sharedNote) edit(p *sharedProcess, text string) string {
 	return strings.Join(lines, "")
 }
 
-// checkOwn checks that p sees what its session has saved. If the kernel has repeated the open, another session may have
-// saved between the second lookup and the open.
+// checkOwn checks that p sees what its session has saved.
 func (n *sharedNote) checkOwn(p *sharedProcess, text string) {
-	if n.late[p.agent] = n.late[p.agent] || p.repeated; n.late[p.agent] {
-		return
-	}
 	for word, by := range n.by {
 		if by == p.agent && n.deleted[word] == nil && !strings.Contains(text, word) {
 			p.failed("%q, which its session has saved, is not in %q", word, text)
@@ -398,7 +376,6 @@ const sharedName = "Note.md"
 var sharedPrograms = map[string]func(n *sharedNote, p *sharedProcess){
 	"append": func(n *sharedNote, p *sharedProcess) {
 		fd := p.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CREAT)
-		n.late[p.agent] = n.late[p.agent] || p.repeated
 		for range 1 + n.r.IntN(3) {
 			word := n.word(p.agent)
 			n.say(p, "appends %q", word)
@@ -488,7 +465,7 @@ func TestSharedNote(t *testing.T) {
 }
 
 func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
-	n := &sharedNote{r: r, by: make(map[string]string), deleted: make(map[string]map[string]bool), touched: make(map[string]map[string]bool), late: make(map[string]bool)}
+	n := &sharedNote{r: r, by: make(map[string]string), deleted: make(map[string]map[string]bool), touched: make(map[string]map[string]bool)}
 	var first strings.Builder
 	for range r.IntN(5) {
 		first.WriteString(n.word("") + "\n")
@@ -507,15 +484,44 @@ func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
 
 // newSharedKernel serves a workspace with one note.
 func newSharedKernel(t testing.TB, text string) (*bridgetest.Fixture, *sharedKernel) {
+	ws, k := newUninformedKernel(t, text)
+	t.Cleanup(ws.Subscribe(k.tr.changed))
+	return ws, k
+}
+
+// newUninformedKernel is newSharedKernel, but the events of the workspace do not arrive.
+func newUninformedKernel(t testing.TB, text string) (*bridgetest.Fixture, *sharedKernel) {
 	ws := bridgetest.New(t, map[string]string{"F/" + sharedName: text})
 	tr := newTree(ws.Workspace, Options{Author: "user", SignAgents: true, Refused: func(r model.Refusal) { t.Log(r) }})
 	gofs.NewNodeFS(tr.root, nodeOptions())
-	t.Cleanup(ws.Subscribe(tr.changed))
 	folder, _, err := tr.lookup(t.Context(), "F")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ws, &sharedKernel{tr: tr, dir: folder.(*Dir), entries: make(map[string]*gofs.Inode), sizes: make(map[*gofs.Inode]int64)}
+}
+
+// A program that opens a note sees the newest text even if the event of that text comes later, and the name is held for
+// another session.
+func TestOpenBeforeTheEvent(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	ws, k := newUninformedKernel(t, "one\n")
+	first, second := newSharedProcess(t, k, agents, "claude", 0), newSharedProcess(t, k, agents, "codex", 0)
+	fd := second.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND)
+	fd.write("two\n")
+	fd.close()
+	k.settle(func() bool { return true })
+	v, err := ws.Open(t.Context(), "F/"+sharedName)
+	if err == nil {
+		_, err = ws.Write(t.Context(), "F/"+sharedName, bridge.Write{Base: v, Text: "one\ntwo\nthree\n"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := first.readNote(); got != "one\ntwo\nthree\n" {
+		t.Errorf("the program reads %q", got)
+	}
 }
 
 // TestRewriteBesideAppend runs two programs of two sessions in all orders of their system calls: one process of a shell
@@ -548,12 +554,7 @@ func orders(a, b string) (list []string) {
 func rewriteBesideAppend(t *testing.T, agents map[string][]uint32, order string, byRename bool) {
 	const base, rewritten, appended = "# Log\n\nline words here\n", "C13Z trunc\n", "X13Z app\n"
 	ws, k := newSharedKernel(t, base)
-	process := func(agent string, i int) *sharedProcess {
-		return &sharedProcess{
-			k: k, ctx: fuse.NewContext(t.Context(), &fuse.Caller{Pid: agents[agent][i]}), agent: agent, name: agent,
-			pause: func() {}, mayWait: new(atomic.Bool), failed: t.Fatalf,
-		}
-	}
+	process := func(agent string, i int) *sharedProcess { return newSharedProcess(t, k, agents, agent, i) }
 	cat, shell, echo := process("claude", 0), process("claude", 1), process("codex", 0)
 	var text string
 	var in, out, end *sharedFD
@@ -596,6 +597,88 @@ func rewriteBesideAppend(t *testing.T, agents map[string][]uint32, order string,
 	}
 }
 
+// TestOpenBetweenLookupAndOpen runs a program whose open the kernel repeats. Between the new lookup and the repeated open,
+// a program of another session opens the note, and makes some steps of a save. It makes the other steps after the first
+// program has read the note, before or after that program saves.
+func TestOpenBetweenLookupAndOpen(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	for _, flags := range []uint32{syscall.O_RDWR, syscall.O_WRONLY | syscall.O_TRUNC} {
+		for early := range 5 {
+			for _, late := range []bool{false, true} {
+				t.Run(fmt.Sprintf("flags %#x, %d steps, late: %v", flags, early, late), func(t *testing.T) {
+					openBetweenLookupAndOpen(t, agents, flags, early, late)
+				})
+			}
+		}
+	}
+}
+
+func openBetweenLookupAndOpen(t *testing.T, agents map[string][]uint32, flags uint32, early int, late bool) {
+	const base = "# Log\n\nline words here\n"
+	ws, k := newSharedKernel(t, base)
+	process := func(agent string) *sharedProcess { return newSharedProcess(t, k, agents, agent, 0) }
+	first, second, third := process("claude"), process("codex"), process("goose")
+
+	text := second.readNote() + "c2c app\n"
+	held := third.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND)
+	own := first.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND)
+	own.write("a1a app\n")
+	own.close()
+
+	var fd *sharedFD
+	steps := []func(){
+		func() {
+			if fd = second.open(sharedName, flags); flags == syscall.O_RDWR {
+				text = fd.read() + "c2c app\n"
+			}
+		},
+		func() { fd.write(text[:len(text)/2]) },
+		func() { fd.write(text[len(text)/2:]) },
+		func() { fd.close() },
+	}
+	run := func(n int) {
+		for _, step := range steps[:n] {
+			step()
+		}
+		steps = steps[n:]
+	}
+	pauses := 0
+	first.pause = func() {
+		if pauses++; pauses == 3 { // before the first open, before the lookup, and before the repeated open
+			run(early)
+		}
+	}
+	k.settle(func() bool { return true })
+	k.entries[sharedName] = held.inode // as if the kernel had not processed the notification
+	in := first.open(sharedName, syscall.O_RDWR)
+	got := in.read()
+	if want := base + "a1a app\n"; got != want && got != want+"c2c app\n" {
+		t.Errorf("the program reads %q, want %q", got, want)
+	}
+	if !late {
+		run(len(steps))
+	}
+	in.write(got + "a3a app\n")
+	in.close()
+	run(len(steps))
+	held.close()
+	k.settle(func() bool { return true })
+	got = diffwrap.Everything.Accepted(ws.SourceText("F/" + sharedName))
+	for _, line := range []string{base, "a1a app\n", "c2c app\n", "a3a app\n"} {
+		if strings.Count(got, line) != 1 {
+			t.Errorf("the note is %q, want %q once", got, line)
+		}
+	}
+}
+
+func newSharedProcess(t *testing.T, k *sharedKernel, agents map[string][]uint32, agent string, i int) *sharedProcess {
+	return &sharedProcess{
+		k: k, ctx: fuse.NewContext(t.Context(), &fuse.Caller{Pid: agents[agent][i]}), agent: agent, name: agent,
+		pause: func() {}, failed: t.Fatalf,
+	}
+}
+
 // errEnded ends a program.
 var errEnded = errors.New("ended")
 
@@ -612,13 +695,11 @@ func (p *sharedProcess) run(program func()) {
 func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint32) {
 	type running struct {
 		resume, paused chan struct{}
-		runs, waits    bool
-		mayWait        atomic.Bool
 	}
 	kinds := slices.Sorted(maps.Keys(sharedPrograms))
 	var list []*running
 	for _, agent := range slices.Sorted(maps.Keys(agents))[:2+n.r.IntN(2)] {
-		s := &running{resume: make(chan struct{}), paused: make(chan struct{}), runs: true}
+		s := &running{resume: make(chan struct{}), paused: make(chan struct{})}
 		list = append(list, s)
 		var jobs []string
 		for range 1 + n.r.IntN(3) {
@@ -628,7 +709,7 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 			defer close(s.paused)
 			<-s.resume
 			for i, job := range jobs {
-				p := &sharedProcess{k: k, mayWait: &s.mayWait, agent: agent, name: fmt.Sprintf("%s %d %s", agent, i, job)}
+				p := &sharedProcess{k: k, agent: agent, name: fmt.Sprintf("%s %d %s", agent, i, job)}
 				p.ctx = fuse.NewContext(context.Background(), &fuse.Caller{Pid: agents[agent][i]})
 				p.sibling = fuse.NewContext(context.Background(), &fuse.Caller{Pid: agents[agent][3]})
 				p.pause = func() {
@@ -643,37 +724,12 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 			}
 		}()
 	}
-	// step lets s run until it pauses, or until it waits for another session.
-	step := func(s *running, patience time.Duration) {
-		if !s.waits {
-			s.resume <- struct{}{}
-		}
-		for s.waits = true; s.waits; {
-			select {
-			case _, s.runs = <-s.paused:
-				s.waits = false
-			case <-time.After(patience):
-				if s.mayWait.Load() {
-					return
-				}
-			}
-		}
-	}
 	for len(list) > 0 {
-		var ready []*running
-		for _, s := range list {
-			if s.waits {
-				step(s, 0)
-			}
-			if !s.waits && s.runs {
-				ready = append(ready, s)
-			}
+		i := n.r.IntN(len(list))
+		list[i].resume <- struct{}{}
+		if _, runs := <-list[i].paused; !runs {
+			list = slices.Delete(list, i, i+1)
 		}
-		if list = slices.DeleteFunc(list, func(s *running) bool { return !s.runs }); len(ready) == 0 {
-			k.settle(func() bool { return true })
-			continue
-		}
-		step(ready[n.r.IntN(len(ready))], 3*time.Millisecond)
 		k.settle(func() bool { return n.r.IntN(3) == 0 })
 	}
 }

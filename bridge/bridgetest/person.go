@@ -51,6 +51,20 @@ func (p Person) Save(rel, text string) {
 	})
 }
 
+// Edit replaces the content of rel by the result of fn. No program saves rel in the meantime.
+func (p Person) Edit(rel string, fn func(text string) string) {
+	p.t.Helper()
+	p.do("edit", rel, func(t *tree) error {
+		e, err := t.find(rel)
+		if err == nil {
+			e.data = []byte(fn(string(e.data)))
+			t.touch(e, time.Now())
+			p.report(model.EventChanged, rel, "", e)
+		}
+		return err
+	})
+}
+
 func (p Person) Mkdir(rel string) {
 	p.t.Helper()
 	p.do("make", rel, func(t *tree) error { return p.mkdir(t, rel) })

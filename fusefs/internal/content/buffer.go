@@ -58,9 +58,11 @@ const (
 	// WritebackDelay is the time after the last write at which content is committed even without a flush. The kernel
 	// may write back mapped pages at any time, even if no flush follows.
 	WritebackDelay = time.Second
-	// emptyGrace is the time for which only this mount shows a truncated note as empty. A program that was killed
-	// between truncating and writing looks the same as a program that wants the note to be empty.
-	emptyGrace = 5 * time.Second
+	// rewriteGrace is the time for which only this mount shows a note that was truncated, or of which a program that has
+	// it open has written only the beginning. A program that was killed between truncating and writing looks the same as
+	// a program that wants the note to be empty. And if half of a text were committed, other writers could insert words
+	// into the other half, which would be a deletion until the program writes it.
+	rewriteGrace = 5 * time.Second
 	// newGrace is the corresponding time for a new note. It is shorter, because a new note may be meant to be empty.
 	newGrace = time.Second
 )
@@ -75,8 +77,8 @@ func (b *Buffer) Wait(now time.Time, positioned, unstored bool) (wait time.Durat
 		return 0, false
 	case b.Truncated && unstored:
 		limit = newGrace
-	case b.Truncated:
-		limit = emptyGrace
+	case b.Truncated, b.written > 0 && positioned && !unstored:
+		limit = rewriteGrace
 	}
 	return b.ModifiedAt.Add(limit).Sub(now), true
 }

@@ -69,3 +69,39 @@ func TestBufferDue(t *testing.T) {
 		t.Error("committed data is due")
 	}
 }
+
+// The beginning of a text is not committed while its writer has the note open, because the rest may follow.
+func TestBufferWait(t *testing.T) {
+	now := time.Now()
+	touched := func(change func(*Buffer)) *Buffer {
+		b := &Buffer{Data: []byte("one\ntwo\n")}
+		change(b)
+		b.Touch(program.Program{}, now)
+		return b
+	}
+	rewritten := touched(func(b *Buffer) { b.Truncate(0); b.WriteAt([]byte("on"), 0) })
+	overwritten := touched(func(b *Buffer) { b.WriteAt([]byte("on"), 0) })
+	inPlace := touched(func(b *Buffer) { b.WriteAt([]byte("T"), 4) })
+	emptied := touched(func(b *Buffer) { b.Truncate(0) })
+	for _, tt := range []struct {
+		name                 string
+		b                    *Buffer
+		positioned, unstored bool
+		want                 time.Duration
+	}{
+		{"rewritten and open", rewritten, true, false, rewriteGrace},
+		{"rewritten", rewritten, false, false, WritebackDelay},
+		{"a new note, open", rewritten, true, true, WritebackDelay},
+		{"overwritten from the beginning and open", overwritten, true, false, rewriteGrace},
+		{"changed in place and open", inPlace, true, false, WritebackDelay},
+		{"emptied", emptied, false, false, rewriteGrace},
+		{"a new note, empty", emptied, false, true, newGrace},
+	} {
+		if wait, due := tt.b.Wait(now, tt.positioned, tt.unstored); wait != tt.want || !due {
+			t.Errorf("%s: got %v, due %v, want %v", tt.name, wait, due, tt.want)
+		}
+	}
+	if _, due := emptied.Wait(now, true, false); due {
+		t.Error("emptied and open: due")
+	}
+}

@@ -245,7 +245,8 @@ func (t *Text) BecomeScratch() {
 // Adopt turns the text into the text of a note. v is the version in which the workspace has stored the buffer of
 // generation gen.
 func (t *Text) Adopt(im Image, gen uint64, v *model.Version) {
-	t.image, t.latest = im, v
+	t.image = im
+	t.SetLatest(v)
 	if t.buffer == nil {
 		t.state = Loaded
 		return
