@@ -218,7 +218,9 @@ func (u *revertOp) revert(ctx context.Context) error {
 func (u *revertOp) revertSource(ctx context.Context) error {
 	switch u.current.Kind {
 	case model.ProposedRename:
-		return u.moveSource(ctx, u.node, u.current.To(), u.current.Rel, tree.Target{Dir: u.Lookup(string(model.Path(u.current.Rel).Dir())), Name: path.Base(u.current.Rel)})
+		dir, name := model.Path(u.current.Rel).Dir(), path.Base(u.current.Rel)
+		_, err := u.moveSource(ctx, u.node, u.current.To(), u.current.Rel, tree.Target{Dir: u.Lookup(string(dir)), Name: name}, u.current.CanvasNodes)
+		return err
 	case model.ProposedDelete:
 		return u.recreate(ctx)
 	}
