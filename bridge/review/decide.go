@@ -26,6 +26,7 @@ type Outcome struct {
 	Failed     map[model.Path]error // errors, by path, of the notes and proposals that could not be changed
 	Notes      int                  // number of notes and other nodes that changed
 	Unrestored []model.Unrestored   // text that an Undo could not restore
+	Undone     []model.JournalEntry // entries that an Undo undid
 	// Older is the next older batch for an Undo. It is set if nothing of this batch could be undone.
 	Older string
 

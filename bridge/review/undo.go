@@ -51,6 +51,16 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 	}
 	r.undoEntries(ctx, j, entries, author, &out)
 	r.finish(ctx, u, newOutcome(), &out)
+	for _, e := range entries {
+		if out.Failed[e.Path] != nil {
+			continue
+		}
+		if len(e.items) > 0 {
+			d := *e.Decision
+			d.Items, e.Decision = e.items, &d
+		}
+		out.Undone = append(out.Undone, e.JournalEntry)
+	}
 	if out.Notes == 0 && len(out.Failed) > 0 {
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
