@@ -135,7 +135,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 		}
 	}
 	if len(entries)+len(ids) == 0 {
-		return Outcome{}, fmt.Errorf("%w: session %s", ErrNothingToUndo, session)
+		return Outcome{}, fmt.Errorf("%w: session %s has no pending suggestions or changes of front matter", ErrNothingToUndo, session)
 	}
 	back := newOutcome()
 	r.undoEntries(ctx, j, entries, author, &back)

@@ -163,7 +163,7 @@ func (q *Queue) addSessionNotes(list []Suggestion) {
 
 func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if v := r.Verdict; v != model.Accepted && v != model.Rejected && v != model.Changed {
-		return Outcome{}, cli.Usagef("the verdict %q is not one of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
+		return Outcome{}, cli.Usagef("the verdict %q is not one of %s, %s, %s", v, model.Accepted, model.Rejected, model.Changed)
 	}
 	if r.Reason = OneLineReason(r.Reason); len(r.Reason) > MaxReason {
 		return Outcome{}, cli.Usagef("the reason is longer than %d bytes", MaxReason)
