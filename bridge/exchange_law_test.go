@@ -1,10 +1,14 @@
 package bridge_test
 
 import (
+	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -151,4 +155,61 @@ func TestRejectionOfTheRestOfAnExchange(t *testing.T) {
 			}
 		}
 	})
+}
+
+// brittle is a source whose disk fails every rename from the time of fail until it is mended.
+type brittle struct {
+	*bridgetest.Source
+	left *int // number of renames until the disk fails; negative if it works
+}
+
+func (s brittle) Rename(ctx context.Context, oldRel, newRel string, replace bool) error {
+	if *s.left == 0 {
+		return &fs.PathError{Op: "rename", Path: oldRel, Err: syscall.EIO}
+	}
+	*s.left--
+	return s.Source.Rename(ctx, oldRel, newRel, replace)
+}
+
+// A disk that fails in the middle of the acceptance of an exchange leaves a note at a third name. The next start or decision settles
+// it, whatever the user then decides.
+func TestExchangeOnAFailingDisk(t *testing.T) {
+	for left := range 4 {
+		for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+			for _, restart := range []bool{false, true} {
+				works := -1
+				src, store := brittle{new(bridgetest.Source), &works}, bridgetest.NewStore(t)
+				src.Person(t).Save("A.md", "word A\n")
+				src.Person(t).Save("B.md", "word B\n")
+				ws := process(t, src, store)
+				if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
+					t.Fatal(err)
+				}
+				list, err := ws.Proposals(t.Context(), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids := []string{list[0].ID, list[1].ID}
+				works = left
+				if _, err := ws.Decide(t.Context(), ids, model.Accepted, person); err != nil {
+					t.Fatal(err)
+				}
+				works = -1
+				if restart {
+					ws = process(t, src, store)
+				}
+				if _, err := ws.Decide(t.Context(), ids, verdict, person); err != nil {
+					t.Fatal(err)
+				}
+				a, b := "word A\n", "word B\n"
+				if verdict == model.Accepted || src.Person(t).Content("A.md") == b { // the start has completed the acceptance
+					a, b = b, a
+				}
+				person := src.Person(t)
+				if names := person.Names(); !slices.Equal(names, []string{"A.md", "B.md"}) || person.Content("A.md") != a || person.Content("B.md") != b {
+					t.Errorf("%d renames, then %s, restart %v: %q", left, verdict, restart, names)
+				}
+			}
+		}
+	}
 }
