@@ -2,12 +2,14 @@ package bridge_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func canvasOf(files ...string) string {
@@ -93,4 +95,78 @@ func TestCanvasesFollowAFolder(t *testing.T) {
 	if info, err := f.Stat(t.Context(), "Notes/out.canvas"); err != nil || info.Size != int64(len(f.SourceText("Notes/out.canvas"))) {
 		t.Errorf("%+v, %v", info, err)
 	}
+}
+
+// A canvas may name a file that does not exist, and a rename may give a file that name. The undo of renames leaves all canvases as
+// they were before, also if names were exchanged or a folder with canvases was renamed.
+func TestUndoLeavesCanvasesAsTheyWere(t *testing.T) {
+	randomtest.Check(t, 40, func(t testing.TB, r *rand.Rand) {
+		names := []string{"A.md", "B.md", "d/C.md", "N1.md", "N2.md", "e/C.md", "e"}
+		canvas := func() string {
+			var files []string
+			for range r.IntN(5) {
+				files = append(files, randomtest.Pick(r, names...))
+			}
+			return canvasOf(files...)
+		}
+		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		for _, rel := range names[:3] {
+			src.Person(t).Save(rel, rel)
+		}
+		canvases := []string{"Map.canvas", "d/Map.canvas", "Proposed.canvas"}
+		for _, rel := range canvases {
+			src.Person(t).Save(rel, canvas())
+		}
+		ws := process(t, src, store)
+		if r.IntN(2) == 0 {
+			if _, err := ws.WriteFile(t.Context(), "Notes/Proposed.canvas", []byte(canvas()), bridge.ChangeRequest{Author: agent}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		contents := func() (text string) {
+			for _, rel := range canvases {
+				text += src.Person(t).Content(rel) + "\n" + readFile(t, ws, "Notes/"+model.Path(rel)) + "\n"
+			}
+			return text
+		}
+		before := contents()
+		renames := func(from, to model.Path) {
+			if _, err := ws.Rename(t.Context(), from, to, bridge.ChangeRequest{Author: agent}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch r.IntN(3) {
+		case 0:
+			renames("Notes/A.md", "Notes/N1.md")
+			renames("Notes/B.md", "Notes/N2.md")
+		case 1:
+			if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: agent}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.IntN(2) == 0 {
+			renames("Notes/d", "Notes/e")
+		}
+		var ids []string
+		list, err := ws.Proposals(t.Context(), "")
+		for _, p := range list {
+			if p.Kind == model.ProposedRename {
+				ids = append(ids, p.ID)
+			}
+		}
+		if err != nil || len(ids) == 0 {
+			return
+		}
+		decide(t, ws, model.Accepted, ids...)
+		if r.IntN(2) == 0 {
+			ws = process(t, src, store)
+		}
+		if out, err := ws.Undo(t.Context(), "", person); err != nil || len(out.Failed) > 0 {
+			t.Fatal(err, out.Failed)
+		}
+		decide(t, ws, model.Rejected, ids...)
+		if got := contents(); got != before {
+			t.Errorf("undone:\n%s\nbefore:\n%s", got, before)
+		}
+	})
 }

@@ -175,3 +175,28 @@ func TestNothingIsWrittenIntoOtherEncodings(t *testing.T) {
 		t.Errorf("the note is %q, want %q", got, want)
 	}
 }
+
+// A note counts once, although a decision concerns its name, its text and the links in it that follow a rename.
+func TestEachNoteCountsOnce(t *testing.T) {
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+		f := bridgetest.New(t, map[string]string{"Notes/A.md": "a\n", "Notes/Index.md": "[[A]]\n\nend\n", "Notes/Other.md": "[[A]]\n"})
+		write(t, f.Workspace, "Notes/A.md", bridge.Write{Text: "a b\n", By: ann})
+		write(t, f.Workspace, "Notes/Index.md", bridge.Write{Text: "[[A]]\n\nthe end\n", By: ann})
+		moveTo(t, f.Workspace, "Notes/A.md", "Notes/B.md")
+		list, err := f.Proposals(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := []string{list[0].ID}
+		for _, s := range pendingOf(t, f.Workspace) {
+			all = append(all, s.ID)
+		}
+		if out := decide(t, f.Workspace, verdict, all...); out.Notes != 3 {
+			t.Errorf("%d notes %s, want 3", out.Notes, verdict)
+		}
+		out, err := f.Undo(t.Context(), "", person)
+		if err != nil || out.Notes != 3 {
+			t.Errorf("%d notes undone, want 3: %v", out.Notes, err)
+		}
+	}
+}

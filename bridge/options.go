@@ -48,7 +48,7 @@ func CheckRules(hide, lock []string) error {
 func parseName(s, what string, names []string) (int, error) {
 	i := slices.Index(names, s)
 	if i < 0 {
-		return 0, fmt.Errorf("%s %q is not one of %q", what, s, names)
+		return 0, fmt.Errorf("%s %q is not one of %s", what, s, strings.Join(names, ", "))
 	}
 	return i, nil
 }

@@ -90,7 +90,7 @@ func TestWriteFileInDirectMode(t *testing.T) {
 }
 
 // readFile is what readers are shown of a file that is not a note.
-func readFile(t *testing.T, w *bridge.Workspace, p model.Path) string {
+func readFile(t testing.TB, w *bridge.Workspace, p model.Path) string {
 	t.Helper()
 	file, err := w.OpenFile(t.Context(), p, os.O_RDONLY)
 	if err != nil {

@@ -74,6 +74,8 @@ type ProposalRecord struct {
 	// PendingRelinks are the links that a rename has yet to rewrite. Links in front matter, which cannot have
 	// suggestions, and links in pending text wait until a ProposedRename is accepted.
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
+	// CanvasNodes are nodes of canvases that had the new name of a rename before it was accepted. An undo leaves them.
+	CanvasNodes []CanvasNodes `json:"canvasNodes,omitempty"`
 	// Linking is set if the rename may have broken links that are not yet rewritten.
 	Linking bool `json:"linking,omitempty"`
 	// Decision is the decision that turned a proposal into this RenameDone. For a DecisionStarted it is the decision in
@@ -153,6 +155,10 @@ func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
 	for i := range r.PendingRelinks {
 		r.PendingRelinks[i].Rel = Rebased(r.PendingRelinks[i].Rel, oldRel, newRel)
 	}
+	r.CanvasNodes = slices.Clone(r.CanvasNodes)
+	for i := range r.CanvasNodes {
+		r.CanvasNodes[i].Rel = Rebased(r.CanvasNodes[i].Rel, oldRel, newRel)
+	}
 	r.Made = slices.Clone(r.Made)
 	for i := range r.Made {
 		r.Made[i] = Rebased(r.Made[i], oldRel, newRel)
@@ -169,6 +175,12 @@ type ProposalChange struct {
 type PendingRelink struct {
 	Rel        string                `json:"rel"` // path of the note in the source
 	OldTargets map[string]LinkTarget `json:"led"` // old targets of the links, by linkpath
+}
+
+type CanvasNodes struct {
+	Rel      string   `json:"rel"`                // path of the canvas in the source
+	Proposed bool     `json:"proposed,omitempty"` // in the proposed content of the canvas
+	IDs      []string `json:"ids"`
 }
 
 // LinkTarget is the target that a link had before the rename, in the shown tree.

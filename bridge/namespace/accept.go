@@ -101,6 +101,7 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 		return errors.Join(err, a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}))
 	}
 	now := p.Record()
+	rec.CanvasNodes = now.CanvasNodes
 	a.Withdraw(p)
 	change := model.ProposalChange{Upserted: a.Changed(), Removed: []string{rec.ID}, Journal: []model.Record{rec.Decided(a.d, time.Now().UTC())}}
 	if rec.Kind == model.ProposedRename {
@@ -153,15 +154,19 @@ func (a acceptOp) move(ctx context.Context, p *tree.Proposal, rec model.Proposal
 	if to.InSource() != nil || model.Rebased(st.ShownRel, st.Rel, "") != st.ShownRel {
 		return a.nameTakenErr(st.ShownRel)
 	}
-	return a.applyWithIntent(p, func() error { return a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to) })
+	return a.applyWithIntent(p, func() error {
+		had, err := a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to, nil)
+		p.Update(func(rec *model.ProposalRecord) { rec.CanvasNodes = had })
+		return err
+	})
 }
 
-// moveSource renames n in the source. It does not change where n is shown.
-func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel string, to tree.Target) error {
+// moveSource renames n in the source. It does not change where n is shown. Canvases follow, see CanvasesFollow.
+func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel string, to tree.Target, except []model.CanvasNodes) (had []model.CanvasNodes, err error) {
 	unlock := l.LockNotes(n)
 	defer unlock()
 	if err := l.Structure.Rename(ctx, oldRel, newRel, false); err != nil {
-		return err
+		return nil, err
 	}
 	l.SetSourceLoc(n, to)
 	for i := range l.completed {
@@ -171,8 +176,7 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 	// to that history.
 	l.EndDocs(newRel)
 	l.RenameDocs(oldRel, newRel)
-	l.CanvasesFollow(ctx, oldRel, newRel)
-	return nil
+	return l.CanvasesFollow(ctx, oldRel, newRel, except), nil
 }
 
 // RenameDocs renames the documents in the Store. If that fails, the Store gets a document's new path with the next
@@ -238,7 +242,7 @@ func (l *Locked) moveTo(ctx context.Context, p *tree.Proposal, to tree.Target) e
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return err
 	}
-	err := l.moveSource(ctx, p.Node, rec.Rel, rec.MovingTo, to)
+	_, err := l.moveSource(ctx, p.Node, rec.Rel, rec.MovingTo, to, nil)
 	if err == nil {
 		rec.MovedToTempName()
 		p.Update(func(r *model.ProposalRecord) { r.DisplacedName = rec.DisplacedName })

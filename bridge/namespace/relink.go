@@ -344,24 +344,19 @@ const (
 
 // treat returns the treatment of a link. A link stays unchanged if a user wants to keep it, or if it is in one of the
 // rename's own suggestions, on which the same decision decides. After a rejection, a link also stays unchanged unless
-// it is in pending text or in text that a user accepted while the rename was pending.
+// an agent wrote it, or a user accepted it, while the rename was pending.
 //
-// A user may accept several renames together, for example an exchange of names. A link that one of these renames has
-// rewritten is right, although its new name may be the old name of another note. So after an acceptance a link stays
-// unchanged if the same decision has rewritten it, or if the suggestion of a rename added its linkpath and it leads to a
-// file.
+// Several renames may exchange names. A link that one of these renames has rewritten is right, although its new name
+// may be the old name of another note. So a link stays unchanged if the suggestion of a rename added its linkpath and
+// it leads to a file, and after an acceptance also if the same decision has rewritten it.
 func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
-	case p.Kept, d != nil && p.Own, d != nil && d.Verdict == model.Accepted && (p.Followed || p.Relinked != "" && p.Relinked == d.Batch):
+	case p.Kept, d != nil && (p.Own || p.Followed), d != nil && d.Verdict == model.Accepted && p.Relinked != "" && p.Relinked == d.Batch:
 		return unchanged
-	case d != nil && d.Verdict == model.Rejected && !p.Added:
-		switch {
-		case p.Accepted.Before(r.current.Time):
-			return unchanged
-		case d.Withdrawn:
-			return suggested
-		}
-		return inPlace
+	case d != nil && d.Verdict == model.Rejected && p.Since.Before(r.current.Time):
+		return unchanged
+	case d != nil && d.Withdrawn && !p.Added:
+		return suggested
 	case d != nil, p.Own, r.proposal == nil && p.Pending:
 		return inPlace
 	case r.proposal != nil && (p.Pending || inFrontMatter):

@@ -197,7 +197,7 @@ func (n *Namespace) moveNow(ctx context.Context, l *Locked, m *renameOp) error {
 		l.EndDocs(newRel) // ends the document of the replaced note
 	}
 	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
-	l.CanvasesFollow(ctx, oldRel, newRel)
+	l.CanvasesFollow(ctx, oldRel, newRel, nil)
 	l.QueueEvents(m.event())
 	return err
 }

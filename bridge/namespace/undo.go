@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -17,24 +18,35 @@ import (
 // applies the proposal to the shown tree.
 
 // Undo undoes the decisions of journal entries, which must be newest first. It undoes acceptances one by one, and then
-// all rejections together. The decisions concern proposals of the root and were made in one batch. Undo returns the
-// proposals that are pending again, and, by ID, the errors of the other proposals, such as tree.ErrMovedSince. d is the
-// decision that records the undo.
+// all rejections together. It undoes an exchange of names as a whole or not at all. The decisions concern proposals of
+// the root and were made in one batch. Undo returns the proposals that are pending again, and, by ID, the errors of the
+// other proposals, such as tree.ErrMovedSince. d is the decision that records the undo.
 func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	l := f.Lock()
 	defer l.Unlock()
 	u := undoOp{Locked: l, d: d, failed: make(map[string]error)}
 	var accepted, rejected []model.ProposalRecord
+	moved := make(map[string]string) // where the decisions left the nodes that are not there any more, by proposal ID
 	for _, e := range entries {
 		rec := *e.Decision.Proposal
 		rec.PendingDecision, rec.MovingTo = nil, ""
+		at := rec.Rel
 		if e.Decision.Verdict == model.Accepted {
+			at = rec.To()
+			for _, newer := range slices.Backward(accepted) {
+				if newer.Kind == model.ProposedRename {
+					at = model.Rebased(at, newer.Rel, newer.To())
+				}
+			}
 			accepted = append(accepted, rec)
 		} else {
 			rejected = append(rejected, rec)
 		}
+		if n := l.Lookup(at); n == nil || n.State().Pending != nil || !isNodeOf(ctx, n, &rec) {
+			moved[rec.ID] = at
+		}
 	}
-	list := append(u.acceptances(ctx, accepted), u.rejections(ctx, rejected)...)
+	list := append(u.acceptances(ctx, u.wholeExchanges(accepted, moved)), u.rejections(ctx, u.wholeExchanges(rejected, moved))...)
 	l.restoreNames(ctx)
 	l.PersistChanges()
 	for _, p := range list {
@@ -47,6 +59,43 @@ type undoOp struct {
 	*Locked
 	d      model.Decision
 	failed map[string]error // errors by proposal ID
+}
+
+// wholeExchanges returns the records without the exchanges of names in which a node has moved since. If the other nodes
+// got their names back, links to that node would lead to them.
+func (u *undoOp) wholeExchanges(recs []model.ProposalRecord, moved map[string]string) (whole []model.ProposalRecord) {
+	for i, rec := range recs {
+		for _, x := range exchangeOf(recs, i) {
+			at, ok := moved[x.ID]
+			switch {
+			case !ok || u.failed[rec.ID] != nil:
+			case x.ID == rec.ID:
+				u.failed[rec.ID] = fmt.Errorf("%w; put it back at %q, or decide on that proposal, then undo the exchange of names again", tree.ErrMovedSince, u.Path().Join(at))
+			default:
+				u.failed[rec.ID] = fmt.Errorf("cannot be undone without %q, with which it exchanged names", u.Path().Join(x.From()))
+			}
+		}
+		if u.failed[rec.ID] == nil {
+			whole = append(whole, rec)
+		}
+	}
+	return whole
+}
+
+// exchangeOf returns the renames that pass their names on in a circle, beginning with recs[i], or nil if recs[i] is in
+// no circle.
+func exchangeOf(recs []model.ProposalRecord, i int) (circle []model.ProposalRecord) {
+	for at := i; len(circle) < len(recs); {
+		circle = append(circle, recs[at])
+		at = slices.IndexFunc(recs, func(x model.ProposalRecord) bool { return x.Kind == model.ProposedRename && x.To() == recs[at].From() })
+		switch at {
+		case i:
+			return circle
+		case -1:
+			return nil
+		}
+	}
+	return nil
 }
 
 // acceptances undoes acceptances one by one, newest first. It retries failed undos, because another undo may have freed
@@ -169,7 +218,9 @@ func (u *revertOp) revert(ctx context.Context) error {
 func (u *revertOp) revertSource(ctx context.Context) error {
 	switch u.current.Kind {
 	case model.ProposedRename:
-		return u.moveSource(ctx, u.node, u.current.To(), u.current.Rel, tree.Target{Dir: u.Lookup(string(model.Path(u.current.Rel).Dir())), Name: path.Base(u.current.Rel)})
+		dir, name := model.Path(u.current.Rel).Dir(), path.Base(u.current.Rel)
+		_, err := u.moveSource(ctx, u.node, u.current.To(), u.current.Rel, tree.Target{Dir: u.Lookup(string(dir)), Name: name}, u.current.CanvasNodes)
+		return err
 	case model.ProposedDelete:
 		return u.recreate(ctx)
 	}

@@ -200,7 +200,7 @@ func (r *Review) ResolveThreads(ctx context.Context, ids []string, author model.
 		}
 		byNote[threads[i].Path] = append(byNote[threads[i].Path], id)
 	}
-	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) {
+	out.collect(ctx, r.nodesAt(byNote), func(p model.Path) ([]model.Suggestion, error) {
 		for _, id := range byNote[p] {
 			if err := r.resolveThread(ctx, p, id, model.Decision{Batch: out.Batch, Verdict: model.Resolved, By: author.Name, Reason: author.Reason}, author); err != nil {
 				return nil, err

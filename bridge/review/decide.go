@@ -24,14 +24,22 @@ type Outcome struct {
 	Proposals  []model.Proposal     // the decided proposals, as they were before the decision
 	Missing    []string             // ids without a pending suggestion or proposal, or without a thread
 	Failed     map[model.Path]error // errors, by path, of the notes and proposals that could not be changed
-	Notes      int                  // number of notes that changed, plus the number of Proposals
+	Notes      int                  // number of notes and other nodes that changed
 	Unrestored []model.Unrestored   // text that an Undo could not restore
+	Undone     []model.JournalEntry // entries that an Undo undid
 	// Older is the next older batch for an Undo. It is set if nothing of this batch could be undone.
 	Older string
 
+	changed map[*namespace.Node]bool
 	// notes are the nodes with a rejected suggestion or proposal. folders are the folders that showed a rejected
 	// proposal.
 	notes, folders []*namespace.Node
+}
+
+// change counts a node that has changed. Several decisions of one batch may change the same node.
+func (o *Outcome) change(x *namespace.Node) {
+	o.changed[x] = true
+	o.Notes = len(o.changed)
 }
 
 // maxConcurrentDecisions is the maximum number of notes in which decisions are applied concurrently. Each decision
@@ -40,7 +48,7 @@ type Outcome struct {
 const maxConcurrentDecisions = 128
 
 func newOutcome() Outcome {
-	return Outcome{Batch: namespace.NewBatch(), Failed: make(map[model.Path]error)}
+	return Outcome{Batch: namespace.NewBatch(), Failed: make(map[model.Path]error), changed: make(map[*namespace.Node]bool)}
 }
 
 // Decide accepts or rejects the suggestions and proposals with the given ids. The suggestions of one note are decided
@@ -133,17 +141,26 @@ func (r *Review) decideSuggestions(
 }
 
 func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string, d model.Decision, author model.Author, out *Outcome) {
-	if d.Verdict == model.Rejected {
-		for p := range byNote {
-			if x, err := r.tree.Find("decide", p); err == nil {
-				out.notes = append(out.notes, x)
-			}
+	nodes := r.nodesAt(byNote)
+	for _, x := range nodes {
+		if x != nil && d.Verdict == model.Rejected {
+			out.notes = append(out.notes, x)
 		}
 	}
-	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, author) })
+	out.collect(ctx, nodes, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, author) })
 }
 
-func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, each func(model.Path) ([]model.Suggestion, error)) {
+// nodesAt returns the nodes at the paths, nil for a path without one.
+func (r *Review) nodesAt(paths map[model.Path][]string) map[model.Path]*namespace.Node {
+	nodes := make(map[model.Path]*namespace.Node)
+	for p := range paths {
+		nodes[p], _ = r.tree.Find("decide", p)
+	}
+	return nodes
+}
+
+// collect calls each for the paths of the notes, concurrently, and adds the results to o.
+func (o *Outcome) collect(ctx context.Context, notes map[model.Path]*namespace.Node, each func(model.Path) ([]model.Suggestion, error)) {
 	var mu sync.Mutex // guards o
 	var g errgroup.Group
 	g.SetLimit(maxConcurrentDecisions)
@@ -160,7 +177,7 @@ func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, ea
 				return nil
 			}
 			o.Decided = append(o.Decided, decided...)
-			o.Notes++
+			o.change(notes[p])
 			return nil
 		})
 	}
@@ -242,7 +259,7 @@ func (r *Review) Amend(ctx context.Context, id, text string, author model.Author
 		return out, nil
 	}
 	var deleted bool
-	out.collect(ctx, map[model.Path][]string{pending[i].Path: {id}}, func(p model.Path) (chosen []model.Suggestion, err error) {
+	out.collect(ctx, r.nodesAt(map[model.Path][]string{pending[i].Path: {id}}), func(p model.Path) (chosen []model.Suggestion, err error) {
 		chosen, err = r.decideNote(ctx, p, []string{id}, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: author.Name, Reason: author.Reason}, author)
 		deleted = err == nil && len(chosen) == 0
 		return chosen, err
@@ -350,7 +367,11 @@ func (r *Review) decideProposals(
 		}
 		out.Missing = append(out.Missing, done.Missing...)
 		out.Proposals = append(out.Proposals, done.Proposals...)
-		out.Notes += len(done.Proposals)
+		for _, p := range list {
+			if slices.ContainsFunc(done.Proposals, func(x model.Proposal) bool { return x.ID == p.ID }) {
+				out.change(p.Node)
+			}
+		}
 		maps.Copy(out.Failed, done.Failed)
 	}
 	// The suggestions of the renames come first. Otherwise a rename would rewrite the link in the rejected suggestion of

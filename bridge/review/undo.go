@@ -51,6 +51,16 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 	}
 	r.undoEntries(ctx, j, entries, author, &out)
 	r.finish(ctx, u, newOutcome(), &out)
+	for _, e := range entries {
+		if out.Failed[e.Path] != nil {
+			continue
+		}
+		if len(e.items) > 0 {
+			d := *e.Decision
+			d.Items, e.Decision = e.items, &d
+		}
+		out.Undone = append(out.Undone, e.JournalEntry)
+	}
 	if out.Notes == 0 && len(out.Failed) > 0 {
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
@@ -125,7 +135,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 		}
 	}
 	if len(entries)+len(ids) == 0 {
-		return Outcome{}, fmt.Errorf("%w: session %s", ErrNothingToUndo, session)
+		return Outcome{}, fmt.Errorf("%w: session %s has no pending suggestions or changes of front matter", ErrNothingToUndo, session)
 	}
 	back := newOutcome()
 	r.undoEntries(ctx, j, entries, author, &back)
@@ -135,18 +145,9 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	}
 	out.Unrestored = back.Unrestored
 	maps.Copy(out.Failed, back.Failed)
-	changed := make(map[model.Path]bool) // used to count each path once
-	for _, e := range entries {
-		changed[e.Path] = true
+	for x := range back.changed {
+		out.change(x)
 	}
-	for _, s := range out.Decided {
-		changed[s.Path] = true
-	}
-	for _, p := range out.Proposals {
-		changed[cmp.Or(p.NewPath, p.Path)] = true
-	}
-	maps.DeleteFunc(changed, func(p model.Path, _ bool) bool { return out.Failed[p] != nil })
-	out.Notes = len(changed)
 	return out, nil
 }
 
@@ -173,7 +174,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 		ctx = context.WithoutCancel(ctx) // links rewritten for a rename must be restored together with it
 	}
 	failed := r.undoProposals(ctx, j, proposals, author, out)
-	byNote := make(map[model.Path][]string)
+	nodes := make(map[model.Path]*namespace.Node)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	for _, e := range ofNotes {
 		e, ok := e.without(failed)
@@ -189,12 +190,13 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			out.Failed[at] = err
 			continue
 		}
-		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
+		nodes[e.Path] = r.tree.Root(e.Root).Lookup(e.Rel) // this finds the note even if its deletion is proposed
+		entriesOf[e.Path] = append(entriesOf[e.Path], e)
 	}
 	var mu sync.Mutex // guards out.Unrestored
-	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
+	out.collect(ctx, nodes, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			n := r.tree.Root(e.Root).Lookup(e.Rel) // this finds the note even if its deletion is proposed
+			n := nodes[p]
 			if n == nil || n.Note == nil {
 				_, err := j.explainMissing(e.JournalEntry)
 				return again, err
@@ -269,7 +271,11 @@ func (r *Review) undoProposals(ctx context.Context, j journalView, entries []mod
 		}
 		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: author.Name, Undoes: e.BatchOf()})
 		out.Proposals = append(out.Proposals, again...)
-		out.Notes += len(again)
+		for _, p := range r.waiting() {
+			if slices.ContainsFunc(again, func(x model.Proposal) bool { return x.ID == p.ID }) {
+				out.change(p.Node)
+			}
+		}
 		for _, e := range list {
 			if err := failed[e.Decision.Proposal.ID]; err != nil {
 				stay[e.Decision.Proposal.ID] = true

@@ -19,6 +19,8 @@ func wrap(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: sentinel(err)}
 }
 
+var errDiskReadOnly error = &model.ReadOnlyError{Reason: "its disk is mounted read-only; mount it for writing"}
+
 // sentinel translates errnos that do not match the sentinels of io/fs.
 func sentinel(err error) error {
 	errno, ok := err.(syscall.Errno)
@@ -29,7 +31,7 @@ func sentinel(err error) error {
 	case syscall.ENOSPC, syscall.EDQUOT:
 		return model.ErrNoSpace
 	case syscall.EROFS:
-		return model.ErrReadOnly
+		return errDiskReadOnly
 	case syscall.EISDIR:
 		return model.ErrIsDir
 	case syscall.ENOTDIR:

@@ -102,7 +102,7 @@ func (v *Vault) ReadOnlyErr() error {
 		v.diskLooked.Store(new(time.Now()))
 	}
 	if v.diskReadOnly.Load() {
-		return &model.ReadOnlyError{Reason: "its disk is mounted read-only; mount it for writing"}
+		return errDiskReadOnly
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) er
 		res := results[0]
 		switch {
 		case res.IsError:
-			return cli.Usage(errors.New(res.Text[0]))
+			return cli.Usage(toolError(res))
 		case res.Text[0] == "No matches found":
 			return errNoMatch
 		case res.Text[0] == "No more matches":
@@ -141,6 +141,12 @@ func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) er
 		}
 		args["cursor"] = res.Next
 	}
+}
+
+// toolError returns the error of an MCP tool in the words of the command line.
+func toolError(res api.CallResult) error {
+	return errors.New(strings.NewReplacer("old_string", "--old", "new_string", "--new", "replace_all", "--all", "Call glob to find its path", "'relayfs ls -R' lists the paths",
+		"The argument \"pattern\"", "PATTERN", "The argument \"glob\"", "--glob").Replace(res.Text[0]))
 }
 
 func newEditCommand(e *env) *cobra.Command {
@@ -192,7 +198,7 @@ func runEdit(ctx context.Context, e *env, a *api.Client, author string, change a
 		return err
 	}
 	if results[0].IsError {
-		return errors.New(results[0].Text[0])
+		return toolError(results[0])
 	}
 	_, err = fmt.Fprintln(e.stdout, cli.Printable(results[0].Text[0]))
 	return err

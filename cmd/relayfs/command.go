@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 )
@@ -60,9 +61,13 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 					names = append(names, c.Name())
 				}
 			}
-			return config.UsageWithSuggestion(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names)
+			return seeHelp(cmd, config.UsageWithSuggestion(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), args[0], "'"+cmd.CommandPath()+" %s'", names))
 		}
-		return cli.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
+		wrong := "an argument is missing"
+		if len(args) > 0 && check(cmd, append(args, "")) != nil {
+			wrong = fmt.Sprintf("%q is one argument too many", args[len(args)-1])
+		}
+		return cli.Usagef("%s: the command is '%s'", wrong, strings.TrimSuffix(cmd.UseLine(), " [flags]"))
 	}
 }
 
@@ -85,14 +90,22 @@ func refuseUnknown(root *cobra.Command) {
 	}
 }
 
+// seeHelp adds the command's help as a hint to an error that has no hint.
+func seeHelp(cmd *cobra.Command, err error) error {
+	if api.Hint(err) != "" {
+		return err
+	}
+	return cli.WithHint(err, fmt.Sprintf("see '%s --help'", cmd.CommandPath()))
+}
+
 func (e *env) flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := wrong.GetFlag()
-		return cli.Usagef("--%s: %q is not a valid %s", f.Name, wrong.GetValue(), f.Value.Type())
+		return cli.Usagef("--%s: %q is not a valid %s", f.Name, wrong.GetValue(), config.TypeName(f))
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return cli.Usage(err)
+		return seeHelp(cmd, cli.Usage(err))
 	}
 	name := unknown.GetSpecifiedName()
 	if e.settings(cmd).Lookup(name) != nil {
@@ -100,7 +113,7 @@ func (e *env) flagError(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return config.UsageWithSuggestion(err, name, "--%s", names)
+	return seeHelp(cmd, config.UsageWithSuggestion(err, name, "--%s", names))
 }
 
 const serverUsage = `Usage:

@@ -7,11 +7,25 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
+
+// completeNoFiles lets the shell complete no file names for flags of cmd and its subcommands, except for flags whose
+// values are paths of files.
+func completeNoFiles(cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"config", "mountpoint", "source"}, f.Name) {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // fails for a flag that has completions
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		completeNoFiles(sub)
+	}
+}
 
 // complete returns the words that begin with prefix, or nil if it finds no running relayfs. It omits words with control
 // characters, because the shell would type them into the command line.
@@ -86,6 +100,22 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 			}
 			return words, nil
 		}), cobra.ShellCompDirectiveDefault
+	}
+}
+
+// completePending completes a value that the pending suggestions have.
+func (f *workspaceFlags) completePending(of func(*reviewqueue.Suggestion) string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		_, sources := splitArgs(args, isID)
+		return f.complete(cmd, sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
+			list, err := c.List(ctx, false)
+			for i := range list {
+				if word := of(&list[i]); !slices.Contains(words, word) {
+					words = append(words, word)
+				}
+			}
+			return words, err
+		}), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

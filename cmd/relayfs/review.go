@@ -99,7 +99,7 @@ func newReviewCommand(e *env) *cobra.Command {
 			})
 		},
 	}
-	registerSelector(cmd, &sel)
+	f.registerSelector(cmd, &sel)
 	f.registerClient(e, cmd)
 	return cmd
 }

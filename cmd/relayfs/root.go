@@ -64,6 +64,7 @@ in the note, {--old--}{++new++}, which you accept or reject.`,
 	)
 	root.AddCommand(&cobra.Command{Use: "settings", Short: "Rarely needed settings", Long: e.settingsText(root)})
 	refuseUnknown(root)
+	completeNoFiles(root)
 	return root
 }
 

@@ -55,19 +55,26 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 		},
 		ValidArgsFunction: f.completeIDs(true, false),
 	}
-	registerSelector(cmd, &sel)
+	f.registerSelector(cmd, &sel)
 	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
 }
 
-func registerSelector(cmd *cobra.Command, s *reviewqueue.Selector) {
+func (f *workspaceFlags) registerSelector(cmd *cobra.Command, s *reviewqueue.Selector) {
 	fl := cmd.Flags()
 	fl.StringVar(&s.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
 	fl.StringVar(&s.Author, "author", "", "only suggestions of this author")
 	fl.StringVar(&s.Session, "session", "", "only suggestions of this session")
 	fl.StringVar(&s.Kind, "kind", "", "only this kind: "+strings.Join(reviewqueue.Kinds(), ", "))
 	registerValues(cmd, map[string][]string{"kind": reviewqueue.Kinds()})
+	for flag, of := range map[string]func(*reviewqueue.Suggestion) string{
+		"path":    func(x *reviewqueue.Suggestion) string { return x.Path },
+		"author":  func(x *reviewqueue.Suggestion) string { return x.Author },
+		"session": func(x *reviewqueue.Suggestion) string { return x.Session },
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, f.completePending(of))
+	}
 }
 
 func (f *workspaceFlags) withSelected(ctx context.Context, e *env, sel *reviewqueue.Selector, args []string, detailed bool,

@@ -51,7 +51,7 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 		forced += ", and proposals for changed notes"
 	}
 	fl.BoolVar(&f.force, "force", false, forced)
-	registerSelector(cmd, &f.Selector)
+	f.registerSelector(cmd, &f.Selector)
 	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd
@@ -63,7 +63,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	f.where = vaultArgs(cmd, sources)
 	switch {
 	case len(ids) == 0 && f.Empty() && !f.all:
-		return cli.Usagef("name the suggestions to %s: IDs, conditions, or --all", f.verb())
+		return cli.Usagef("name the suggestions to %s: IDs from 'relayfs suggestions list', conditions such as --path, or --all", f.verb())
 	case len(ids) > 0 && f.all:
 		return cli.Usagef("give IDs or --all, not both")
 	case len(f.reason) > reviewqueue.MaxReason:

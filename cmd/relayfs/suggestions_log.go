@@ -103,7 +103,7 @@ func logCommand(e *env, f *workspaceFlags, name, short string) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of entries")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of batches")
 	e.addJSONFlag(cmd)
 	f.registerClient(e, cmd)
 	return cmd

@@ -110,7 +110,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error
 	o.History, errs[5] = parseRetention(f.history)
 	errs[6] = bridge.CheckRules(f.hide, f.lock)
 	if o.SyncBefore = f.sync == "before"; !o.SyncBefore && f.sync != "auto" {
-		errs[7] = fmt.Errorf("sync %q: want one of %q", f.sync, []string{"auto", "before"})
+		errs[7] = fmt.Errorf("sync %q is not one of auto, before", f.sync)
 	}
 	for i, err := range errs {
 		if err != nil {

@@ -18,7 +18,7 @@ func TestRetargetCanvas(t *testing.T) {
 		{"no JSON", `{"nodes":[{"file":"sub/A.md"}]`, ""},
 		{"empty", ``, ""},
 	} {
-		got, ok := RetargetCanvas([]byte(tt.data), old, moved)
+		got, ok := RetargetCanvas([]byte(tt.data), old, moved, nil)
 		want := tt.want
 		if want == "" {
 			want = tt.data
@@ -27,7 +27,7 @@ func TestRetargetCanvas(t *testing.T) {
 			t.Errorf("%s: %s, %v", tt.name, got, ok)
 		}
 	}
-	got, ok := RetargetCanvas([]byte(`{"nodes":[{"file":"sub/A.md"},{"file":"subs/A.md"}]}`), "sub", "new/sub")
+	got, ok := RetargetCanvas([]byte(`{"nodes":[{"file":"sub/A.md"},{"file":"subs/A.md"}]}`), "sub", "new/sub", nil)
 	if want := `{"nodes":[{"file":"new/sub/A.md"},{"file":"subs/A.md"}]}`; string(got) != want || !ok {
 		t.Errorf("a folder: %s", got)
 	}
@@ -36,11 +36,11 @@ func TestRetargetCanvas(t *testing.T) {
 func FuzzRetargetCanvas(f *testing.F) {
 	f.Add([]byte(`{"nodes":[{"file":"a"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		moved, ok := RetargetCanvas(data, "a", "b")
+		moved, ok := RetargetCanvas(data, "a", "b", nil)
 		if !ok {
 			return
 		}
-		if _, again := RetargetCanvas(moved, "a", "b"); again {
+		if _, again := RetargetCanvas(moved, "a", "b", nil); again {
 			t.Errorf("%q still names it", moved)
 		}
 	})

@@ -30,6 +30,6 @@ func TestRetargetCanvasScales(t *testing.T) {
 			}
 			return `{"nodes":[` + body + `]}`
 		}
-		need.Linear(t, part, 60_000, text, func(text string) { links.RetargetCanvas([]byte(text), "A", "B") })
+		need.Linear(t, part, 60_000, text, func(text string) { links.RetargetCanvas([]byte(text), "A", "B", nil) })
 	}
 }

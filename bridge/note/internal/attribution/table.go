@@ -124,9 +124,14 @@ func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
 	return pending, rejected
 }
 
-// Accepted returns the time at which a user accepted a character that an agent had proposed, or zero.
-func (f *Fact) Accepted() (at time.Time) {
-	if s := f.Ins.Of; s != nil && s.author != "" && s.Outcome != nil && f.Ins.Status == Accepted {
+// Since returns the time at which an agent wrote a pending character or a user accepted it. It returns zero for users'
+// text.
+func (f *Fact) Since() (at time.Time) {
+	switch s := f.Ins.Of; {
+	case s == nil || s.author == "":
+	case f.Ins.Status == Pending && f.By != nil:
+		at = f.By.time
+	case f.Ins.Status == Accepted && s.Outcome != nil:
 		at = s.Outcome.Time
 	}
 	return at

@@ -25,7 +25,7 @@ type LinkPlace struct {
 	Off      int       // offset of the linkpath
 	Pending  bool      // the link is, or touches, text of a suggestion or comment
 	Added    bool      // its linkpath is pending text that a suggestion adds
-	Accepted time.Time // when a user accepted its linkpath, which an agent had proposed
+	Since    time.Time // when an agent wrote its linkpath, if it is pending, or when a user accepted it; zero for users' text
 	Own      bool      // the linkpath is text of a pending suggestion that rewrites links for the rename
 	Kept     bool      // a user has rejected such a suggestion here
 	Followed bool      // a suggestion that rewrites links for a rename, maybe another one, added the linkpath
@@ -51,7 +51,7 @@ func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
 		pos := textmerge.UTF16Len(l.layout.Raw[:p.Off])
 		l.layout.Facts(pos, pos+1, func(_ int, _ model.IDRange, f *attribution.Fact) {
 			p.Own, p.Kept = f.LinkOf(l.rename)
-			p.Accepted, p.Relinked = f.Accepted(), f.Relinked
+			p.Since, p.Relinked = f.Since(), f.Relinked
 			p.Followed = f.Ins.Of != nil && f.Ins.Of.FollowsRename()
 		})
 	}

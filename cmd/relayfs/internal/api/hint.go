@@ -14,7 +14,6 @@ import (
 
 func Hint(err error) string {
 	var hint *cli.HintError
-	var usage *cli.UsageError
 	var owned *owner.AlreadyServedError
 	var refused *owner.RefusedError
 	var nested *owner.NestedError
@@ -26,8 +25,6 @@ func Hint(err error) string {
 		return "serve only the outer vault; it includes the inner vault"
 	case errors.As(err, &refused) && refused.Hint != "":
 		return refused.Hint
-	case errors.As(err, &usage):
-		return "see 'relayfs --help', or 'relayfs COMMAND --help'"
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Stopped():
 		return fmt.Sprintf("process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", owned.Owner.PID, owned.Owner.PID)
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
@@ -38,6 +35,8 @@ func Hint(err error) string {
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
 	case errors.As(err, &noNote) && errors.Is(err, fs.ErrNotExist):
 		return "'relayfs ls' lists the notes; a path begins with the name of the vault: Notes/Projects/Plan.md"
+	case errors.Is(err, model.ErrIsDir):
+		return "name a note in that folder; 'relayfs ls FOLDER' lists its notes"
 	case transport.Hint(err) != "":
 		return transport.Hint(err)
 	case errors.Is(err, model.ErrOffline):

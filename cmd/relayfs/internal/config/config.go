@@ -68,7 +68,11 @@ func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Comm
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
 			return c, cli.Usagef("configuration %q, line %d, is not TOML: %s", file, parse.Position.Line, parse.Message)
 		}
-		return c, cli.Usage(fmt.Errorf("configuration %w", err))
+		err = cli.Usage(fmt.Errorf("configuration %w", err))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = cli.WithHint(err, "'relayfs init --config FILE' writes one")
+		}
+		return c, err
 	}
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -175,7 +179,7 @@ func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 		for _, v := range values {
 			// Flags().Set would mark the flag as if it had been given on the command line.
 			if err := f.Value.Set(v); err != nil {
-				errs = append(errs, cli.Usagef("%s: %q is not a valid %s", from, v, f.Value.Type()))
+				errs = append(errs, cli.Usagef("%s: %q is not a valid %s", from, v, TypeName(f)))
 			}
 		}
 	}
@@ -268,6 +272,11 @@ func (c *Config) Values() []Value {
 type Value struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// TypeName names the type of a flag's values.
+func TypeName(f *pflag.Flag) string {
+	return strings.NewReplacer("int", "whole number", "bool", "bool; use true or false").Replace(f.Value.Type())
 }
 
 // UsageWithSuggestion returns err as a usage error. If a known word is similar to word, the hint proposes it in the

@@ -183,6 +183,13 @@ func Scope(w io.Writer, list []reviewqueue.Suggestion) {
 }
 
 func Undone(w io.Writer, out reviewqueue.Outcome) {
+	if len(out.Suggestions) <= reviewqueue.ManyAtOnce {
+		Log(w, out.Undone)
+	} else {
+		for _, batch := range reviewqueue.Batches(out.Undone) {
+			logHead(w, &batch[0])
+		}
+	}
 	Scope(w, out.Suggestions)
 	what := cli.Plural(len(out.Suggestions), "pending suggestion") + " again"
 	if out.Verdict == model.Rejected {
@@ -201,24 +208,27 @@ func inSession(session string) string {
 	return "  session " + cli.OneLine(session)
 }
 
+func logHead(w io.Writer, x *reviewqueue.LogEntry) {
+	head := fmt.Sprintf("%s  %s", x.Batch, x.Time.Local().Format("2006-01-02 15:04:05"))
+	if x.By != "" {
+		head += " by " + x.By
+	}
+	if x.Lapsed {
+		head += ", without a decision by the user"
+	}
+	if x.Undoes != "" {
+		head += ", undoes " + x.Undoes
+	}
+	fmt.Fprintln(w, NewPainter(w).SGR(Bold, cli.OneLine(head)))
+	if x.Reason != "" {
+		fmt.Fprintf(w, "  because %s\n", cli.OneLine(x.Reason))
+	}
+}
+
 func Log(w io.Writer, list []reviewqueue.LogEntry) {
-	p := NewPainter(w)
 	for i, x := range list {
 		if i == 0 || list[i-1].Batch != x.Batch {
-			head := fmt.Sprintf("%s  %s", x.Batch, x.Time.Local().Format("2006-01-02 15:04:05"))
-			if x.By != "" {
-				head += " by " + x.By
-			}
-			if x.Lapsed {
-				head += ", without a decision by the user"
-			}
-			if x.Undoes != "" {
-				head += ", undoes " + x.Undoes
-			}
-			fmt.Fprintln(w, p.SGR(Bold, cli.OneLine(head)))
-			if x.Reason != "" {
-				fmt.Fprintf(w, "  because %s\n", cli.OneLine(x.Reason))
-			}
+			logHead(w, &list[i])
 		}
 		path := cli.OneLine(x.Path)
 		if path == "" {

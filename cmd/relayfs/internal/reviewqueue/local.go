@@ -163,7 +163,7 @@ func (q *Queue) addSessionNotes(list []Suggestion) {
 
 func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if v := r.Verdict; v != model.Accepted && v != model.Rejected && v != model.Changed {
-		return Outcome{}, cli.Usagef("the verdict %q is not one of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
+		return Outcome{}, cli.Usagef("the verdict %q is not one of %s, %s, %s", v, model.Accepted, model.Rejected, model.Changed)
 	}
 	if r.Reason = OneLineReason(r.Reason); len(r.Reason) > MaxReason {
 		return Outcome{}, cli.Usagef("the reason is longer than %d bytes", MaxReason)
@@ -267,14 +267,24 @@ func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	return q.outcome(out, verdict), err
 }
 
+// Log lists the entries of the newest batches, newest first. limit is the maximum number of batches.
 func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	// Reading the notes adds to the journal the decisions that a crash has interrupted.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
 		return nil, err
 	}
-	entries, err := q.ws.Journal(limit)
-	if err != nil {
-		return nil, err
+	var entries []model.JournalEntry
+	for n := min(limit, 1<<20) + 1; ; n *= 2 {
+		more, err := q.ws.Journal(n)
+		if err != nil {
+			return nil, err
+		}
+		batches := Runs(more, func(a, b *model.JournalEntry) bool { return a.BatchOf() == b.BatchOf() })
+		if len(batches) > limit || len(more) == len(entries) { // the last batch of a longer journal may be incomplete
+			entries = slices.Concat(batches[:min(limit, len(batches))]...)
+			break
+		}
+		entries = more
 	}
 	undos := model.UndosOf(entries)
 	out := make([]LogEntry, len(entries))

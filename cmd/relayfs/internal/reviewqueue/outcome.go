@@ -60,11 +60,12 @@ type Outcome struct {
 	Verdict     model.Verdict      `json:"verdict"`
 	Notes       int                `json:"notes"` // number of changed notes
 	Suggestions []Suggestion       `json:"suggestions"`
-	Missing     []string           `json:"missing"`         // IDs that are not pending any more
-	Failed      map[string]string  `json:"failed"`          // reasons by path; the notes at these paths did not change
-	Unrestored  []model.Unrestored `json:"away,omitempty"`  // text that an undo could not restore
-	Older       string             `json:"older,omitempty"` // batch to undo next if this batch had nothing to undo
-	Now         uint64             `json:"now,omitempty"`   // state of the workspace after the change; see Change
+	Missing     []string           `json:"missing"`          // IDs that are not pending any more
+	Failed      map[string]string  `json:"failed"`           // reasons by path; the notes at these paths did not change
+	Unrestored  []model.Unrestored `json:"away,omitempty"`   // text that an undo could not restore
+	Undone      []LogEntry         `json:"undone,omitempty"` // decisions and changes that an undo reverted
+	Older       string             `json:"older,omitempty"`  // batch to undo next if this batch had nothing to undo
+	Now         uint64             `json:"now,omitempty"`    // state of the workspace after the change; see Change
 }
 
 func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
@@ -77,6 +78,9 @@ func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	}
 	for _, p := range o.Proposals {
 		out.Suggestions = append(out.Suggestions, newProposal(p))
+	}
+	for _, e := range o.Undone {
+		out.Undone = append(out.Undone, newLogEntry(e, nil))
 	}
 	for p, err := range o.Failed {
 		out.Failed[string(p)] = cli.Text(err)

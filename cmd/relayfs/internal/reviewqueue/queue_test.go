@@ -177,3 +177,35 @@ func TestNoteIsOfOneState(t *testing.T) {
 		}
 	}
 }
+
+// The log shows each batch whole, however large it is, and an undo names the entries that it has undone.
+func TestLogIsOfWholeBatches(t *testing.T) {
+	files := map[string]string{}
+	for i := range 7 {
+		files[fmt.Sprintf("N/%d.md", i)] = "a {++b++}\n"
+	}
+	f := bridgetest.New(t, files)
+	q := New(f.Workspace)
+	list, err := q.List(t.Context(), false)
+	if err != nil || len(list) != 7 {
+		t.Fatalf("%d pending: %v", len(list), err)
+	}
+	sizes := []int{1, 4, 2} // newest first
+	at := len(list)
+	for i := range sizes {
+		n := sizes[len(sizes)-1-i]
+		if out, err := q.Decide(t.Context(), DecideRequest{IDs: IDsOf(list[at-n : at]), Unseen: true, Verdict: model.Accepted}); err != nil || out.Notes != n {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		at -= n
+	}
+	for limit, want := range []int{0, 1, 5, 7, 7} {
+		if log, err := q.Log(t.Context(), limit); err != nil || len(log) != want || len(Batches(log)) != min(limit, len(sizes)) {
+			t.Errorf("at most %d batches: %d entries, want %d: %v", limit, len(log), want, err)
+		}
+	}
+	out, err := q.Undo(t.Context(), UndoRequest{Newest: true})
+	if err != nil || len(out.Undone) != 1 || out.Undone[0].Path != "N/0.md" || len(out.Undone[0].Suggestions) != 1 {
+		t.Errorf("%+v, %v", out.Undone, err)
+	}
+}
