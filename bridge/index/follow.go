@@ -64,6 +64,9 @@ func (f *Follower) readStale(ctx context.Context, update bool) error {
 	if err := f.follow(ctx); err != nil {
 		return err
 	}
+	if len(f.stale) == 0 {
+		return ctx.Err()
+	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
 	update = update || total > 1 // otherwise each call of ReadNotes would read all notes again
 	done := 0
