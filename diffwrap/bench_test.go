@@ -87,13 +87,16 @@ func BenchmarkScan(b *testing.B) {
 func BenchmarkPutUnchanged(b *testing.B) {
 	note := prose(1<<20, 1, "w")
 	marked := Apply(note, must(Put(note, scattered(note, 20))))
-	for _, bm := range []struct{ name, raw string }{{"plain", note}, {"marked", marked}} {
+	for _, bm := range []struct {
+		name, raw string
+		known     Known
+	}{{"plain", note, Known{}}, {"marked", marked, Known{}.MarksOf(marked)}, {"typed marks", marked, Known{}}} {
 		shown := strings.Clone(Accepted(bm.raw))
 		b.Run(bm.name, func(b *testing.B) {
 			b.SetBytes(int64(len(bm.raw)))
 			for b.Loop() {
-				if edits, err := Put(bm.raw, shown); err != nil || edits != nil {
-					b.Fatal(edits, err)
+				if r, err := (Options{Known: bm.known}).Put(bm.raw, shown); err != nil || r.Edits != nil {
+					b.Fatal(r.Edits, err)
 				}
 			}
 		})

@@ -19,6 +19,7 @@ func TestRatios(t *testing.T) {
 	put := func(raw, accepted string) func() {
 		return func() { must(Put(raw, accepted)) }
 	}
+	withKnown := Options{Known: Known{}.MarksOf(marked)}
 	plain := func(old, new string) func() {
 		return func() { plainWordDiff(old, new) }
 	}
@@ -32,7 +33,12 @@ func TestRatios(t *testing.T) {
 		limit     float64
 	}{
 		{"unchanged note, than one scan", put(note, string([]byte(note))), scanning(note), 2},
-		{"unchanged note with marks, than one scan", put(marked, edited), scanning(marked), 2},
+		{"unchanged note with known marks, than one scan", func() {
+			if r, err := withKnown.Put(marked, edited); err != nil || r.Edits != nil {
+				t.Fatal(r.Edits, err)
+			}
+		}, scanning(marked), 2},
+		{"unchanged note with typed marks, which count outside of code, than one scan", put(marked, edited), scanning(marked), 12},
 		{"20 scattered edits in 1 MB, than plain words", put(note, edited), plain(note, edited), 0.2},
 		{"rewrite of 100 KB, than plain words", put(small, rewritten), plain(small, rewritten), 0.1},
 	} {

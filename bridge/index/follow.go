@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -62,10 +64,13 @@ func (f *Follower) readStale(ctx context.Context, update bool) error {
 	if err := f.follow(ctx); err != nil {
 		return err
 	}
+	if len(f.stale) == 0 {
+		return ctx.Err()
+	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
 	update = update || total > 1 // otherwise each call of ReadNotes would read all notes again
 	done := 0
-	for p := range f.stale { // these include notes that could not be read before
+	for _, p := range slices.Sorted(maps.Keys(f.stale)) { // these include notes that could not be read before
 		report(done, total)
 		done++
 		if ctx.Err() != nil {

@@ -35,11 +35,10 @@ type markedNote struct {
 func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x := &Indexes{new(shared), t}
 	x.links = NewLinkIndex(x.withLinksRewritten)
-	x.pending.of, x.pending.byPath = x.markedIn, make(map[model.Path]markedNote)
+	x.pending.of = x.markedIn
 	x.pending.moved = func(m markedNote, p model.Path) markedNote {
 		return markedNote{note.Renamed(m.suggestions, p), note.RenamedThreads(m.threads, p)}
 	}
-	x.notes.byPath = make(map[model.Path]*NoteInfo)
 	x.notes.of = func(_ context.Context, p model.Path, v *model.Version) (*NoteInfo, bool, error) {
 		return NewNoteInfo(p, v), true, nil
 	}

@@ -16,7 +16,8 @@ const operators = "=, !=, <, <=, >, >=, exists"
 
 type condition struct {
 	key, op string
-	want    any // a bool for exists; a float64 or time.Time for a comparison
+	want    any      // a bool for exists; a float64 or time.Time for a comparison
+	texts   []string // for = and !=: the texts of the alternatives
 }
 
 type ConditionError struct{ Key, Msg string }
@@ -37,10 +38,17 @@ func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 			return nil, &ConditionError{e.Key, "it has no operator; give one of " + operators}
 		}
 		for _, op := range ops {
-			c := condition{e.Key, op.Key, op.Value}
+			c := condition{key: e.Key, op: op.Key, want: op.Value}
 			var msg string
 			switch op.Key {
 			case "=", "!=":
+				alternatives, ok := op.Value.([]any)
+				if !ok {
+					alternatives = []any{op.Value}
+				}
+				for _, v := range alternatives {
+					c.texts = append(c.texts, frontmatter.Text(v))
+				}
 			case "exists":
 				if _, ok := op.Value.(bool); !ok {
 					msg = "exists must be true or false"
@@ -59,13 +67,6 @@ func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 		}
 	}
 	return list, nil
-}
-
-func alternatives(want any) []any {
-	if list, ok := want.([]any); ok {
-		return list
-	}
-	return []any{want}
 }
 
 func (n *NoteInfo) meets(c condition) bool {
@@ -93,16 +94,15 @@ func (n *NoteInfo) exists(key string) bool {
 }
 
 func (n *NoteInfo) equalsAny(c condition) bool {
-	return slices.ContainsFunc(alternatives(c.want), func(v any) bool { return n.equals(c.key, v) })
-}
-
-func (n *NoteInfo) equals(key string, want any) bool {
-	text := frontmatter.Text(want)
-	if outline.IsTagKey(key) {
-		return n.HasTag(text)
+	if outline.IsTagKey(c.key) {
+		return slices.ContainsFunc(c.texts, n.HasTag)
+	}
+	matches := func(v any) bool {
+		text := frontmatter.Text(v)
+		return slices.ContainsFunc(c.texts, func(want string) bool { return strings.EqualFold(text, want) })
 	}
 	for _, e := range n.Properties {
-		if strings.EqualFold(e.Key, key) && slices.ContainsFunc(valuesOf(e.Value), func(v any) bool { return strings.EqualFold(frontmatter.Text(v), text) }) {
+		if strings.EqualFold(e.Key, c.key) && slices.ContainsFunc(valuesOf(e.Value), matches) {
 			return true
 		}
 	}

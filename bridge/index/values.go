@@ -1,8 +1,8 @@
 package index
 
 import (
+	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"sync"
 
@@ -14,8 +14,13 @@ type values[T any] struct {
 	of    func(context.Context, model.Path, *model.Version) (value T, ok bool, err error) // ok is false for a note without a value
 	moved func(T, model.Path) T                                                           // the value of a note that was renamed
 
-	mu     sync.Mutex // guards the field below
-	byPath map[model.Path]T
+	mu    sync.Mutex // guards the field below
+	notes []valueOf[T]
+}
+
+type valueOf[T any] struct {
+	path  model.Path // notes are sorted by path
+	value T
 }
 
 func (x *values[T]) add(model.Path) {}
@@ -27,10 +32,9 @@ func (x *values[T]) set(ctx context.Context, p model.Path, v *model.Version) err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.cut(p)
 	if ok {
-		x.byPath[p] = value
-	} else {
-		delete(x.byPath, p)
+		x.put(p, value)
 	}
 	return nil
 }
@@ -38,21 +42,16 @@ func (x *values[T]) set(ctx context.Context, p model.Path, v *model.Version) err
 func (x *values[T]) remove(p model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, q := range x.paths(p) {
-		delete(x.byPath, q)
-	}
+	x.cut(p)
 }
 
 func (x *values[T]) rename(oldPath, newPath model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	moved := make(map[model.Path]T)
-	for _, q := range x.paths(oldPath) {
-		to := newPath + q[len(oldPath):]
-		moved[to] = x.moved(x.byPath[q], to)
-		delete(x.byPath, q)
+	for _, n := range x.cut(oldPath) {
+		to := newPath + n.path[len(oldPath):]
+		x.put(to, x.moved(n.value, to))
 	}
-	maps.Copy(x.byPath, moved)
 }
 
 // below returns the values of the notes at a path or below it, sorted by path. It omits values for which keep returns
@@ -60,23 +59,47 @@ func (x *values[T]) rename(oldPath, newPath model.Path) {
 func (x *values[T]) below(under model.Path, keep func(T) bool) (list []T) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	paths := slices.DeleteFunc(x.paths(under), func(p model.Path) bool { return !keep(x.byPath[p]) })
-	slices.Sort(paths)
-	for _, p := range paths {
-		list = append(list, x.byPath[p])
+	from, to := x.span(under)
+	list = make([]T, 0, to-from)
+	for _, n := range x.notes[from:to] {
+		if keep(n.value) {
+			list = append(list, n.value)
+		}
 	}
 	return list
 }
 
-// paths returns the paths of the notes with values, at a path or below it. The caller holds mu.
-func (x *values[T]) paths(under model.Path) (list []model.Path) {
-	if _, note := x.byPath[under]; note { // changes and lists concern mostly one note
-		return []model.Path{under}
+// The caller of the methods below holds mu.
+
+func (x *values[T]) put(p model.Path, value T) {
+	i, found := x.find(p)
+	if !found {
+		x.notes = slices.Insert(x.notes, i, valueOf[T]{})
 	}
-	for p := range x.byPath {
-		if under.Contains(p) {
-			list = append(list, p)
-		}
-	}
+	x.notes[i] = valueOf[T]{p, value}
+}
+
+// cut removes the notes at a path or below it, and returns them.
+func (x *values[T]) cut(under model.Path) []valueOf[T] {
+	from, to := x.span(under)
+	list := slices.Clone(x.notes[from:to])
+	x.notes = slices.Delete(x.notes, from, to)
 	return list
+}
+
+// span returns the range of the notes at a path or below it. A note has nothing below it.
+func (x *values[T]) span(under model.Path) (from, to int) {
+	if under == "" {
+		return 0, len(x.notes)
+	}
+	if i, found := x.find(under); found {
+		return i, i + 1
+	}
+	from, _ = x.find(under + "/")
+	to, _ = x.find(under + "0") // 0 follows the slash in ASCII
+	return from, to
+}
+
+func (x *values[T]) find(p model.Path) (i int, found bool) {
+	return slices.BinarySearchFunc(x.notes, p, func(n valueOf[T], p model.Path) int { return cmp.Compare(n.path, p) })
 }

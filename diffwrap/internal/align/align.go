@@ -20,6 +20,9 @@ import "github.com/relayfs/relayfs/diffwrap/internal/span"
 
 // Exact finds a small change. It does not make the change readable.
 func Exact(old, new Side) []Hunk {
+	if (old.Text == "") != (new.Text == "") {
+		return []Hunk{{span.New(0, len(old.Text)), span.New(0, len(new.Text))}}
+	}
 	return compare(&buffers{}, old, new, mode{exact: true})
 }
 

@@ -8,9 +8,6 @@ import (
 // Diff implements diffwrap.Diff. If a single edit is as small as the script, Diff returns that edit, because a user
 // probably typed it in one place.
 func Diff(old, new string) []span.Edit {
-	if old == "" && new != "" {
-		return []span.Edit{{New: new}}
-	}
 	hunks := Exact(Side{Text: old}, Side{Text: new})
 	size := 0
 	for _, h := range hunks {

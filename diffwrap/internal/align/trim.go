@@ -86,6 +86,9 @@ func trimClusters(oldText, newText string, h Hunk) Hunk {
 		}
 		old.Start, new.Start = old.Start+n, new.Start+n
 	}
+	if old.Empty() || new.Empty() || oldText[old.End-1] != newText[new.End-1] {
+		return Hunk{old, new}
+	}
 	oldBorders, newBorders := borders(oldText, old), borders(newText, new)
 	for len(oldBorders) > 0 && len(newBorders) > 0 {
 		o, n := oldBorders[len(oldBorders)-1], newBorders[len(newBorders)-1]

@@ -42,6 +42,10 @@ func KeepWords(old, new string, hunks []Hunk, letters bool) (out []Hunk) {
 		}
 		end = h.Old.End
 		h = h.Grow(len(markdown.LastWord(head)), len(tail)-len(strings.TrimLeftFunc(tail, markdown.InWord)))
+		if h.Old.Empty() || h.New.Empty() {
+			out = append(out, h)
+			continue
+		}
 		part := func(at Hunk) {
 			for at.shares(old, new, at.Old.Start, at.New.Start, letters) {
 				at = at.Grow(-1, 0)
@@ -53,25 +57,18 @@ func KeepWords(old, new string, hunks []Hunk, letters bool) (out []Hunk) {
 				out = append(out, at)
 			}
 		}
-		o, n := wordsIn(old, h.Old), wordsIn(new, h.New)
-		for i, j := range r.Match(intern(r, nil, old, o), intern(r, nil, new, n)) {
+		r.old.readWords(r, old, h.Old)
+		r.new.readWords(r, new, h.New)
+		for i, j := range r.Match(r.old.ids, r.new.ids) {
 			if j >= 0 {
-				part(Hunk{span.New(h.Old.Start, o[i].Start), span.New(h.New.Start, n[j].Start)})
-				h.Old.Start, h.New.Start = o[i].End, n[j].End
+				o, n := r.old.list[i], r.new.list[j]
+				part(Hunk{span.New(h.Old.Start, o.Start), span.New(h.New.Start, n.Start)})
+				h.Old.Start, h.New.Start = o.End, n.End
 			}
 		}
 		part(h)
 	}
 	return out
-}
-
-func wordsIn(text string, s span.Span) (words []markdown.Token) {
-	for t := range markdown.Tokens(text, s, nil) {
-		if t.IsWord() {
-			words = append(words, t)
-		}
-	}
-	return words
 }
 
 // shares reports whether two ASCII characters, at i in old and at j in new, are equal. Parts of different line breaks
@@ -132,6 +129,17 @@ func (t *tokens) read(r *buffers, s Side, piece span.Span) {
 			t.bytes += tok.Len()
 		}
 	}
+}
+
+// readWords reads only the words of a piece of text, and ignores comments.
+func (t *tokens) readWords(r *buffers, text string, piece span.Span) {
+	t.list = t.list[:0]
+	for tok := range markdown.Tokens(text, piece, nil) {
+		if tok.IsWord() {
+			t.list = append(t.list, tok)
+		}
+	}
+	t.ids = intern(r, t.ids[:0], text, t.list)
 }
 
 func (t *tokens) piece(r span.Span) span.Span {

@@ -1,6 +1,7 @@
 package marking
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -54,13 +55,13 @@ func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 type emitter struct {
 	*Patch
 	Drawing
-	literal bool            // see WriteOptions
-	pos     int             // end of the raw text that was copied or replaced
-	out     int             // length of the new text that corresponds to raw[:pos]
-	pending strings.Builder // text written since pos
-	run     critic.Kind     // kind of the run that ends here and still needs its attribution; critic.Text if there is none
-	next    int             // index of the first part of the region that is not completely visited
-	opened  span.Span       // last opener of a highlight in raw
+	literal bool         // see WriteOptions
+	pos     int          // end of the raw text that was copied or replaced
+	out     int          // length of the new text that corresponds to raw[:pos]
+	pending bytes.Buffer // text written since pos
+	run     critic.Kind  // kind of the run that ends here and still needs its attribution; critic.Text if there is none
+	next    int          // index of the first part of the region that is not completely visited
+	opened  span.Span    // last opener of a highlight in raw
 }
 
 func (e *emitter) write(m marked) {
@@ -301,9 +302,13 @@ func (e *emitter) copy(s span.Span) {
 // flush replaces raw[pos:off] by the pending text. Words that both have keep their identities.
 func (e *emitter) flush(off int) {
 	gap, text := e.Doc.Raw[e.pos:off], e.pending.String()
-	for _, d := range align.DiffKeepingWords(gap, text, false) {
-		d.Off += e.pos
-		e.Edits = span.Append(e.Edits, d)
+	if gap == "" {
+		e.Edits = span.Append(e.Edits, span.Edit{Off: off, New: text})
+	} else {
+		for _, d := range align.DiffKeepingWords(gap, text, false) {
+			d.Off += e.pos
+			e.Edits = span.Append(e.Edits, d)
+		}
 	}
 	e.out += len(text)
 	e.pending.Reset()

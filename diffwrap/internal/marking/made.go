@@ -3,7 +3,6 @@ package marking
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -59,6 +58,7 @@ func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkC
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)
 	}
+	t.stayed, t.deltas, t.inserted = make([]span.Span, 0, len(d.Edits)+1), make([]int, 0, len(d.Edits)+1), make([]span.Span, 0, len(d.Edits))
 	at, delta := 0, 0
 	for _, e := range d.Edits {
 		t.stayed, t.deltas = append(t.stayed, span.New(at, e.Off)), append(t.deltas, delta)
@@ -339,14 +339,12 @@ func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }
 
 // made lists the suggestions that have changed, and adds new comments to t.comments.
 func (t *tracer) made(raw string) []MarkChange {
-	all := make(map[int]*MarkChange)
-	changed := t.changedSets()
+	all, changed := make([]MarkChange, len(t.sets)), t.changedSets()
 	in := func(k int) *MarkChange {
-		k = t.set(k)
-		if all[k] == nil && changed[k] {
-			all[k] = new(MarkChange)
+		if k = t.set(k); !changed[k] {
+			return nil
 		}
-		return all[k]
+		return &all[k]
 	}
 	for k := range t.old {
 		if m := in(len(t.deleted) + k); m != nil {
@@ -376,13 +374,13 @@ func (t *tracer) made(raw string) []MarkChange {
 		}
 	}
 	var out []MarkChange
-	for _, k := range slices.Sorted(maps.Keys(all)) {
-		if m := all[k]; len(m.Add)+len(m.Del) > 0 {
+	for _, m := range all {
+		if len(m.Add)+len(m.Del) > 0 {
 			if len(m.From) == 1 {
 				f := &t.old[t.byID[m.From[0]]]
 				m.Same = textAt(raw, m.Add) == textAt(t.Doc.Raw, f.add) && textAt(raw, m.Del) == textAt(t.Doc.Raw, f.del)
 			}
-			out = append(out, *m)
+			out = append(out, m)
 		}
 	}
 	return out
@@ -412,8 +410,8 @@ func textAt(text string, at []span.Span) string {
 	return b.String()
 }
 
-func (t *tracer) changedSets() map[int]bool {
-	changed, former := make(map[int]bool), make(map[int]int)
+func (t *tracer) changedSets() []bool {
+	changed, former := make([]bool, len(t.sets)), make([]int, len(t.sets))
 	for k, fresh := range t.fresh {
 		changed[t.set(k)] = changed[t.set(k)] || fresh > 0
 	}

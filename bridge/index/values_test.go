@@ -1,0 +1,66 @@
+package index
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/tests/randomtest"
+)
+
+// A list of values has what a map from paths would have, whatever changed, and is sorted by path.
+func TestValuesFollowChanges(t *testing.T) {
+	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
+		next, ok := "", true
+		x := &values[string]{
+			of:    func(context.Context, model.Path, *model.Version) (string, bool, error) { return next, ok, nil },
+			moved: func(v string, p model.Path) string { return v + " " + string(p) },
+		}
+		want := make(map[model.Path]string)
+		notes := []model.Path{"a.md", "d.md", "d/a.md", "d/b.md", "d/e/a.md", "d-1/a.md", "d0.md", "d /a.md", "e/a.md"}
+		places := append(slices.Clone(notes), "d", "d/e", "d-1", "e", "f", "f.md", "")
+		for range 1 + r.IntN(30) {
+			p := notes[r.IntN(len(notes))]
+			switch r.IntN(4) {
+			case 0:
+				from, to := places[r.IntN(len(places)-1)], model.Path("f")
+				if model.KindOf(from.Base(), false) == model.KindNote {
+					to = "f.md"
+				}
+				x.rename(from, to)
+				for q, v := range maps.Collect(maps.All(want)) {
+					if from.Contains(q) {
+						delete(want, q)
+						want[to+q[len(from):]] = x.moved(v, to+q[len(from):])
+					}
+				}
+			case 1:
+				p = places[r.IntN(len(places))]
+				x.remove(p)
+				maps.DeleteFunc(want, func(q model.Path, _ string) bool { return p.Contains(q) })
+			default:
+				next, ok = string(rune('0'+r.IntN(10))), r.IntN(5) > 0
+				if err := x.set(t.Context(), p, nil); err != nil {
+					t.Fatal(err)
+				}
+				if want[p] = next; !ok {
+					delete(want, p)
+				}
+			}
+			for _, under := range places {
+				var list []string
+				for _, q := range slices.Sorted(maps.Keys(want)) {
+					if under.Contains(q) {
+						list = append(list, want[q])
+					}
+				}
+				if got := x.below(under, func(string) bool { return true }); !slices.Equal(got, list) {
+					t.Fatalf("below %q: %q, want %q", under, got, list)
+				}
+			}
+		}
+	})
+}
