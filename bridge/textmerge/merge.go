@@ -131,17 +131,22 @@ func sharedIn(shared []Match, off, size int) (pieces, kept int) {
 	return pieces, kept
 }
 
-// wholeComments removes from the shared spans each comment that the other side has changed, if an edit deletes one of
-// the comment's delimiters. So a merge does not delete only a part of such a comment.
+// wholeComments removes from the shared spans each comment that the other side has changed, if an edit or the other side
+// deletes one of the comment's delimiters. So a merge does not delete only a part of such a comment, and puts no text
+// into the comment that has the rest.
 func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 	back := SwapSides(shared)
 	var changed []diffwrap.Span
 	for _, c := range diffwrap.Everything.Comments(text) {
 		commentSpan, edge := diffwrap.Span{Start: c.Start, End: c.End}, len("{>>")
+		open, close := diffwrap.Span{Start: c.Start, End: c.Start + edge}, diffwrap.Span{Start: c.End - edge, End: c.End}
 		takes := func(e diffwrap.Edit) bool {
-			return e.Off < commentSpan.End && commentSpan.Start < e.Off+e.Len && (e.Off < commentSpan.Start+edge || e.Off+e.Len > commentSpan.End-edge)
+			return e.Off < c.End && c.Start < e.Off+e.Len && (e.Off < open.End || e.Off+e.Len > close.Start)
 		}
-		if _, whole := MapBack(back, commentSpan); !whole && slices.ContainsFunc(edits, takes) {
+		_, whole := MapBack(back, commentSpan)
+		_, opens := MapBack(back, open)
+		_, closes := MapBack(back, close)
+		if !opens || !closes || !whole && slices.ContainsFunc(edits, takes) {
 			changed = append(changed, commentSpan)
 		}
 	}

@@ -82,6 +82,23 @@ func TestMergeView(t *testing.T) {
 
 // TestMergeSeparatesWords replaces text in which others have typed two words. The deletion of the text between these
 // words must not make them one word.
+// Nothing goes into a comment that has only a part of the comment that the writer read.
+func TestMergePutsNoTextIntoAComment(t *testing.T) {
+	doc, text, base := docOf("{>>c<<} one two\n")
+	doc.Transact(func(txn *ycrdt.Txn) {
+		text.Insert(txn, len("{>>c<<} one two"), "--}")
+		text.Insert(txn, len("{>>c<<}"), "--}{--")
+		text.Insert(txn, len("{>>c"), " new<<}{--{>--}{-->c")
+	})
+	current := sideOf(text)
+	if current.Text != "{>>c new<<}\n" {
+		t.Fatalf("the view is %q", current.Text)
+	}
+	if got := Merge(base, current, "{>>c<<} one more two\n"); !strings.Contains(got, "{>>c new<<}") || !strings.Contains(got, "more") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestMergeSeparatesWords(t *testing.T) {
 	doc, text, base := docOf("one two\nend\n")
 	current := edit(doc, text, "one two x\ny end\n")
