@@ -216,7 +216,9 @@ func (m *mix) play(seed uint64) error {
 		if file := m.src.Person(m.t).Content(m.rel); file != after.raw {
 			return fmt.Errorf("FILE: it has %q, the note %q", file, after.raw)
 		}
-		if !slices.ContainsFunc(m.held, func(x scene) bool { return x.raw == after.raw }) {
+		if i := m.heldAt(after.raw); i >= 0 {
+			m.held[i] = after // a save restores the newest of the states with its text
+		} else {
 			m.held = append(m.held, after)
 		}
 	}
@@ -374,18 +376,28 @@ func (m *mix) personEdits(now scene) step {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
 	m.save(now.raw, edits)
+	if i := m.heldAt(diffwrap.Apply(now.raw, edits)); i >= 0 {
+		is := m.held[i]
+		s.what, s.is = s.what+", so the file is as it was before", &is
+	}
 	breaks := slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return strings.Contains(e.New+now.raw[e.Off:e.Off+e.Len], "\n") })
 	marks, _, _ := diffwrap.Everything.Layout(now.raw)
 	s.loose = make(map[string]bool)
 	for _, mark := range marks {
-		// A user's own mark of several lines is text if it begins or ends inside a block.
-		if text := mark.Of(now.raw); s.tears && strings.Contains(text, "\n") || breaks && !m.isAgents(text) {
+		// A user's own mark of several lines is text if it begins or ends inside a block, so it depends on the text beside it.
+		text := mark.Of(now.raw)
+		if lines := strings.Contains(text, "\n"); s.tears && lines || (breaks || lines) && !m.isAgents(text) {
 			for w := range among(text) {
 				s.loose[w] = true
 			}
 		}
 	}
 	return s
+}
+
+// heldAt returns the index in m.held of the state with the given text, or -1.
+func (m *mix) heldAt(raw string) int {
+	return slices.IndexFunc(m.held, func(x scene) bool { return x.raw == raw })
 }
 
 // inDeletedComment reports whether edits change a comment whose deletion is pending.
