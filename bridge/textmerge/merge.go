@@ -39,7 +39,7 @@ func Merge(base, current Side, text string) string {
 		return !whole
 	})
 	moveToWhole(base.Text, edits, shared)
-	return rebase(base.Text, current.Text, wholeComments(base.Text, shared, edits), edits)
+	return rebase(base.Text, current.Text, wholeComments(base.Text, wholeDeletions(base.Text, shared, edits), edits), edits)
 }
 
 // diffWords returns the edits from one text to another, at lines' borders if possible. See wholeWords for lost.
@@ -91,7 +91,8 @@ func wholeAt(text string, e diffwrap.Edit, least, most int, shared []Match) int 
 	}
 	for off := from; off <= to; off++ {
 		pieces, kept := sharedIn(shared, off, e.Len)
-		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) {
+		at := diffwrap.Edit{Off: off, Len: e.Len}
+		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) && !CutsWord(text, at) {
 			return off
 		}
 	}
@@ -129,6 +130,25 @@ func sharedIn(shared []Match, off, size int) (pieces, kept int) {
 		kept += min(s.A+s.Len, off+size) - max(s.A, off)
 	}
 	return pieces, kept
+}
+
+// wholeDeletions removes from the shared spans each word that the other side has changed, if an edit only deletes the
+// word. So the changed word stays, and not only the letters that the other side has typed in it.
+func wholeDeletions(text string, shared []Match, edits []diffwrap.Edit) []Match {
+	back := SwapSides(shared)
+	var changed []diffwrap.Span
+	for _, e := range edits {
+		for at, size := e.Off, 0; e.New == "" && at < e.Off+e.Len; at += size {
+			_, size = utf8.DecodeRuneInString(text[at:])
+			_, end := wordsCut(text, diffwrap.Edit{Off: at, Len: size})
+			size = max(size, min(end, e.Off+e.Len)-at)
+			word := diffwrap.Span{Start: at, End: at + size}
+			if _, whole := MapBack(back, word); !whole {
+				changed = append(changed, word)
+			}
+		}
+	}
+	return SwapSides(outside(back, changed))
 }
 
 // wholeComments removes from the shared spans each comment that the other side has changed, if an edit or the other side

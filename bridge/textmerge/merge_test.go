@@ -49,6 +49,7 @@ func TestMergeView(t *testing.T) {
 		{"a line break that others replaced", "one two\n\nend\n", "one two\nmore \nend\n", "one red\n\nend\n", "one red\nmore \nend\n"},
 		{"lines between and behind what the writer takes away", "one\ntwo\nthree\nfour\n", "one\ntwo\nthree\ntyped\nfour\nat the end\n", "one\ntwo\n", "one\ntwo\ntyped\nat the end\n"},
 		{"a word that the writer takes away and others replace", "p2 p3 ", "p13 p3 ", "p3 ", "p13 p3 "},
+		{"a word that the writer takes away and others type in", "p2 p3 ", "p42 p3 ", "p3 ", "p42 p3 "},
 		{"a word in the middle that the writer takes away and others replace", "one two three", "one 2 three", "one three", "one 2 three"},
 		{"a blank that the writer takes away", "one two", "one two three", "onetwo", "onetwo three"},
 		{"a word that others have before another one, and the writer replaces", "p1 p2 p3 ", "p2 p9 p3 ", "p1 a1 p3 ", "a1 p9 p3 "},
