@@ -175,14 +175,36 @@ func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 
 // sharedView returns the spans of base's view that are still in current's view.
 func sharedView(base, current Side) []Match {
-	var raw []Match
+	var view []Match
 	if base.Runs != nil && current.Runs != nil {
-		raw = toBytes(sharedRuns(base.Runs, current.Runs), base.Raw, current.Raw)
+		view = toBytes(sharedRuns(base.viewRuns(), current.viewRuns()), base.Text, current.Text)
 	} else {
-		raw = Unchanged(len(base.Raw), diffWords(base.Raw, current.Raw, nil))
+		raw := Unchanged(len(base.Raw), diffWords(base.Raw, current.Raw, nil))
+		view = Compose(Compose(SwapSides(base.ViewMatches()), raw), current.ViewMatches())
 	}
-	view := Compose(Compose(SwapSides(base.ViewMatches()), raw), current.ViewMatches())
 	return Unchanged(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, current.Text), nil))
+}
+
+// viewRuns returns the identities of the view's characters. A mark may be at another place than in an older state, and
+// with it text that only the raw text has.
+func (s Side) viewRuns() (runs []ycrdt.Run) {
+	cursor, pos, rest := NewCursor(s.Raw), 0, s.Runs
+	for _, m := range s.ViewMatches() {
+		from, to := cursor.PosAt(m.A), cursor.PosAt(m.A+m.Len)
+		for ; len(rest) > 0 && pos < to; rest = rest[1:] {
+			r := rest[0]
+			if skip := from - pos; skip < r.Len {
+				skip = max(skip, 0)
+				size := min(r.Len, to-pos) - skip
+				runs = append(runs, ycrdt.Run{ID: ycrdt.ID{Client: r.ID.Client, Clock: r.ID.Clock + uint64(skip)}, Len: size})
+			}
+			if pos+r.Len > to {
+				break
+			}
+			pos += r.Len
+		}
+	}
+	return runs
 }
 
 func (s Side) ViewMatches() []Match {

@@ -83,6 +83,19 @@ func TestMergeView(t *testing.T) {
 
 // TestMergeSeparatesWords replaces text in which others have typed two words. The deletion of the text between these
 // words must not make them one word.
+// A write deletes what it has deleted, although text that no view shows stands before it now, and stood after it.
+func TestMergeComparesViews(t *testing.T) {
+	side := func(raw string, runs ...ycrdt.Run) Side {
+		return Side{Raw: raw, Canonical: raw, Text: diffwrap.Accepted(raw), Runs: runs}
+	}
+	run := func(clock uint64, n int) ycrdt.Run { return ycrdt.Run{ID: ycrdt.ID{Client: 1, Clock: clock}, Len: n} }
+	old := side("one {++two ++}three four five\n", run(0, 30))
+	is := side("one {--three four five--}{++new ++}{++two ++}\n", run(0, 4), run(100, 3), run(14, 15), run(103, 13), run(4, 10), run(29, 1))
+	if got := Merge(old, is, "one three four five\n"); got != "one new \n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // Nothing goes into a comment that has only a part of the comment that the writer read.
 func TestMergePutsNoTextIntoAComment(t *testing.T) {
 	doc, text, base := docOf("{>>c<<} one two\n")
