@@ -58,6 +58,7 @@ func TestMergeView(t *testing.T) {
 		{"a line added after the last one, which the writer takes away", "a\nb\n", "a\nb\nc\n", "a\n", "a\nc\n"},
 		{"a line added in the middle of what the writer takes away", "a\nb\nc\n", "a\nb\nx\nc\n", "a\nc\n", "a\nx\nc\n"},
 		{"a line that the other side deletes with the other line break", "a\nb\nc\n", "a\nc\n", "a\nc\n", "a\nc\n"},
+		{"a line that the writer replaces and others take away", "a\nb\n", "b\n", "x\nb\n", "x\nb\n"},
 		{"a line before one that others take away", "a\nb\nc\n", "a\nb\n", "a\nb\nx\nc\n", "a\nb\nx\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
