@@ -65,7 +65,11 @@ type step struct {
 	is     *scene // the state that a save restores
 }
 
-var mixWord = regexp.MustCompile(`[PA]\d+q`)
+var (
+	mixWord = regexp.MustCompile(`[PA]\d+q`)
+	// joinedWords are one word for a comparison. A decision on the blank between two words joins them.
+	joinedWords = regexp.MustCompile(`([PA]\d+q){2,}`)
+)
 
 // count counts the words in a text.
 func count(texts ...string) map[string]int {
@@ -227,8 +231,9 @@ func (m *mix) play(seed uint64) error {
 	}
 	if now := m.inParts(after); s.agent {
 		hadO, hadA := count(before.o), count(before.a)
+		joined := among(joinedWords.FindAllString(before.o+" "+before.a, -1)...)
 		for w := range now {
-			if !parts[w] && hadO[w] == 1 && hadA[w] == 1 {
+			if !parts[w] && !joined[w] && hadO[w] == 1 && hadA[w] == 1 {
 				return fmt.Errorf("PARTS: %s is deleted by one suggestion and added by another: %q", w, m.waiting())
 			}
 		}
