@@ -194,6 +194,22 @@ func TestReturnsOfEqualWords(t *testing.T) {
 	}
 }
 
+// An accepted comment changes no text. The states before that decision can be restored as well.
+func TestReturnsAfterAnAcceptedComment(t *testing.T) {
+	r := newReturning(t, t, "# o1\n\no2\n")
+	defer func() { r.stop() }()
+	r.writes("a", "# o1\no2\n")
+	r.saves("# o1\n{-- p1 \n--}o2\n")
+	want := r.note().Text()
+	r.saves("# o1\n--}o2\n")
+	r.writes("a", "# o1{>>a2<<}\no2\n")
+	r.decides(model.Accepted)
+	r.saves("# o1\n{-- p1 \n--}o2\n")
+	if got := r.note().Text(); got != want || got != "# o1\n p1 o2\n" {
+		t.Errorf("the view is %q, want %q", got, want)
+	}
+}
+
 // loads counts how often the history of a document is read.
 type loads struct {
 	*bridgetest.Store

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -158,9 +161,12 @@ func (l *Locked) PersistChanges() {
 	l.QueueEvents(s.Events...)
 }
 
+// lastBatch is the number of the last batch. It starts at random, because other processes name batches, too.
+var lastBatch = rand.Uint32()
+
 // NewBatch returns a name for decisions that are made together.
 func NewBatch() string {
-	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(note.NewDocID()[:8])
+	return fmt.Sprintf("%s-%08x", time.Now().UTC().Format("20060102T150405.000"), atomic.AddUint32(&lastBatch, 1))
 }
 
 // Rewrite replaces the content of n's file with fn(content). If another save comes first, it tries again with the new

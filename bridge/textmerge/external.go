@@ -318,7 +318,7 @@ func (a *externalDiff) findReinserted() {
 	}
 	tries := 0
 	for i, t := range a.oldTokens {
-		if s := a.remaining[i]; s.opens && s.closes || tries == maxTries || !isDistinctive(t.body.Of(a.before)) {
+		if s := a.remaining[i]; s.opens && s.closes || tries == maxTries {
 			continue
 		}
 		tries++
@@ -700,8 +700,6 @@ func (a *externalDiff) isOld(text string) (some, all bool) {
 	}
 	return some, all
 }
-
-func isDistinctive(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }
 
 // isWord reports whether a character is part of a word, or is a whole word, as an emoji is.
 func isWord(r rune) bool { return InWord(r) || unicode.Is(unicode.So, r) }

@@ -152,6 +152,22 @@ func TestDelimitersGoTogether(t *testing.T) {
 	})
 }
 
+// A mark that a save moves has moved, whatever its text is: its delimiters are not taken for those of another mark.
+func TestMarksMoveWithTheirLines(t *testing.T) {
+	for _, moved := range []string{"{++++}", "{----}", "{++ ++}", "{--\n--}", "{++new++}"} {
+		for _, other := range []string{"{++\n- x\n++}", "{--\n- x\n--}"} {
+			line := "- a " + moved + " b\n"
+			before, after := line+"- c"+other+"\n", "- c"+other[:len(other)-3]+line+other[len(other)-3:]+"\n"
+			at := strings.Index(after, moved)
+			got := textmerge.DiffExternal(before, after, nil)
+			moves := func(m textmerge.MovedSpan) bool { return m.To.Start == at && m.From.Start == len("- a ") }
+			if !slices.ContainsFunc(got.Moved, moves) || slices.ContainsFunc(got.Broken, func(m textmerge.MovedSpan) bool { return m.From.Start < len(line) }) {
+				t.Errorf("%q -> %q: got %+v", before, after, got)
+			}
+		}
+	}
+}
+
 // A line that is typed among those of a mark takes the break that parts it from the line before, or behind it, as these do.
 func TestLinesAreTypedBesideBreaks(t *testing.T) {
 	for _, tt := range []struct{ before, after, typed string }{

@@ -39,7 +39,7 @@ func Merge(base, current Side, text string) string {
 		return !whole
 	})
 	moveToWhole(base.Text, edits, shared)
-	return rebase(base.Text, current.Text, wholeComments(base.Text, shared, edits), edits)
+	return rebase(base.Text, current.Text, wholeComments(base.Text, wholeDeletions(base.Text, shared, edits), edits), edits)
 }
 
 // diffWords returns the edits from one text to another, at lines' borders if possible. See wholeWords for lost.
@@ -91,7 +91,8 @@ func wholeAt(text string, e diffwrap.Edit, least, most int, shared []Match) int 
 	}
 	for off := from; off <= to; off++ {
 		pieces, kept := sharedIn(shared, off, e.Len)
-		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) {
+		at := diffwrap.Edit{Off: off, Len: e.Len}
+		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) && !CutsWord(text, at) {
 			return off
 		}
 	}
@@ -131,17 +132,41 @@ func sharedIn(shared []Match, off, size int) (pieces, kept int) {
 	return pieces, kept
 }
 
-// wholeComments removes from the shared spans each comment that the other side has changed, if an edit deletes one of
-// the comment's delimiters. So a merge does not delete only a part of such a comment.
+// wholeDeletions removes from the shared spans each word that the other side has changed, if an edit only deletes the
+// word. So the changed word stays, and not only the letters that the other side has typed in it.
+func wholeDeletions(text string, shared []Match, edits []diffwrap.Edit) []Match {
+	back := SwapSides(shared)
+	var changed []diffwrap.Span
+	for _, e := range edits {
+		for at, size := e.Off, 0; e.New == "" && at < e.Off+e.Len; at += size {
+			_, size = utf8.DecodeRuneInString(text[at:])
+			_, end := wordsCut(text, diffwrap.Edit{Off: at, Len: size})
+			size = max(size, min(end, e.Off+e.Len)-at)
+			word := diffwrap.Span{Start: at, End: at + size}
+			if _, whole := MapBack(back, word); !whole {
+				changed = append(changed, word)
+			}
+		}
+	}
+	return SwapSides(outside(back, changed))
+}
+
+// wholeComments removes from the shared spans each comment that the other side has changed, if an edit or the other side
+// deletes one of the comment's delimiters. So a merge does not delete only a part of such a comment, and puts no text
+// into the comment that has the rest.
 func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 	back := SwapSides(shared)
 	var changed []diffwrap.Span
 	for _, c := range diffwrap.Everything.Comments(text) {
 		commentSpan, edge := diffwrap.Span{Start: c.Start, End: c.End}, len("{>>")
+		open, close := diffwrap.Span{Start: c.Start, End: c.Start + edge}, diffwrap.Span{Start: c.End - edge, End: c.End}
 		takes := func(e diffwrap.Edit) bool {
-			return e.Off < commentSpan.End && commentSpan.Start < e.Off+e.Len && (e.Off < commentSpan.Start+edge || e.Off+e.Len > commentSpan.End-edge)
+			return e.Off < c.End && c.Start < e.Off+e.Len && (e.Off < open.End || e.Off+e.Len > close.Start)
 		}
-		if _, whole := MapBack(back, commentSpan); !whole && slices.ContainsFunc(edits, takes) {
+		_, whole := MapBack(back, commentSpan)
+		_, opens := MapBack(back, open)
+		_, closes := MapBack(back, close)
+		if !opens || !closes || !whole && slices.ContainsFunc(edits, takes) {
 			changed = append(changed, commentSpan)
 		}
 	}
@@ -150,14 +175,36 @@ func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 
 // sharedView returns the spans of base's view that are still in current's view.
 func sharedView(base, current Side) []Match {
-	var raw []Match
+	var view []Match
 	if base.Runs != nil && current.Runs != nil {
-		raw = toBytes(sharedRuns(base.Runs, current.Runs), base.Raw, current.Raw)
+		view = toBytes(sharedRuns(base.viewRuns(), current.viewRuns()), base.Text, current.Text)
 	} else {
-		raw = Unchanged(len(base.Raw), diffWords(base.Raw, current.Raw, nil))
+		raw := Unchanged(len(base.Raw), diffWords(base.Raw, current.Raw, nil))
+		view = Compose(Compose(SwapSides(base.ViewMatches()), raw), current.ViewMatches())
 	}
-	view := Compose(Compose(SwapSides(base.ViewMatches()), raw), current.ViewMatches())
 	return Unchanged(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, current.Text), nil))
+}
+
+// viewRuns returns the identities of the view's characters. A mark may be at another place than in an older state, and
+// with it text that only the raw text has.
+func (s Side) viewRuns() (runs []ycrdt.Run) {
+	cursor, pos, rest := NewCursor(s.Raw), 0, s.Runs
+	for _, m := range s.ViewMatches() {
+		from, to := cursor.PosAt(m.A), cursor.PosAt(m.A+m.Len)
+		for ; len(rest) > 0 && pos < to; rest = rest[1:] {
+			r := rest[0]
+			if skip := from - pos; skip < r.Len {
+				skip = max(skip, 0)
+				size := min(r.Len, to-pos) - skip
+				runs = append(runs, ycrdt.Run{ID: ycrdt.ID{Client: r.ID.Client, Clock: r.ID.Clock + uint64(skip)}, Len: size})
+			}
+			if pos+r.Len > to {
+				break
+			}
+			pos += r.Len
+		}
+	}
+	return runs
 }
 
 func (s Side) ViewMatches() []Match {

@@ -49,6 +49,7 @@ func TestMergeView(t *testing.T) {
 		{"a line break that others replaced", "one two\n\nend\n", "one two\nmore \nend\n", "one red\n\nend\n", "one red\nmore \nend\n"},
 		{"lines between and behind what the writer takes away", "one\ntwo\nthree\nfour\n", "one\ntwo\nthree\ntyped\nfour\nat the end\n", "one\ntwo\n", "one\ntwo\ntyped\nat the end\n"},
 		{"a word that the writer takes away and others replace", "p2 p3 ", "p13 p3 ", "p3 ", "p13 p3 "},
+		{"a word that the writer takes away and others type in", "p2 p3 ", "p42 p3 ", "p3 ", "p42 p3 "},
 		{"a word in the middle that the writer takes away and others replace", "one two three", "one 2 three", "one three", "one 2 three"},
 		{"a blank that the writer takes away", "one two", "one two three", "onetwo", "onetwo three"},
 		{"a word that others have before another one, and the writer replaces", "p1 p2 p3 ", "p2 p9 p3 ", "p1 a1 p3 ", "a1 p9 p3 "},
@@ -57,6 +58,7 @@ func TestMergeView(t *testing.T) {
 		{"a line added after the last one, which the writer takes away", "a\nb\n", "a\nb\nc\n", "a\n", "a\nc\n"},
 		{"a line added in the middle of what the writer takes away", "a\nb\nc\n", "a\nb\nx\nc\n", "a\nc\n", "a\nx\nc\n"},
 		{"a line that the other side deletes with the other line break", "a\nb\nc\n", "a\nc\n", "a\nc\n", "a\nc\n"},
+		{"a line that the writer replaces and others take away", "a\nb\n", "b\n", "x\nb\n", "x\nb\n"},
 		{"a line before one that others take away", "a\nb\nc\n", "a\nb\n", "a\nb\nx\nc\n", "a\nb\nx\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
@@ -82,6 +84,36 @@ func TestMergeView(t *testing.T) {
 
 // TestMergeSeparatesWords replaces text in which others have typed two words. The deletion of the text between these
 // words must not make them one word.
+// A write deletes what it has deleted, although text that no view shows stands before it now, and stood after it.
+func TestMergeComparesViews(t *testing.T) {
+	side := func(raw string, runs ...ycrdt.Run) Side {
+		return Side{Raw: raw, Canonical: raw, Text: diffwrap.Accepted(raw), Runs: runs}
+	}
+	run := func(clock uint64, n int) ycrdt.Run { return ycrdt.Run{ID: ycrdt.ID{Client: 1, Clock: clock}, Len: n} }
+	old := side("one {++two ++}three four five\n", run(0, 30))
+	is := side("one {--three four five--}{++new ++}{++two ++}\n", run(0, 4), run(100, 3), run(14, 15), run(103, 13), run(4, 10), run(29, 1))
+	if got := Merge(old, is, "one three four five\n"); got != "one new \n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Nothing goes into a comment that has only a part of the comment that the writer read.
+func TestMergePutsNoTextIntoAComment(t *testing.T) {
+	doc, text, base := docOf("{>>c<<} one two\n")
+	doc.Transact(func(txn *ycrdt.Txn) {
+		text.Insert(txn, len("{>>c<<} one two"), "--}")
+		text.Insert(txn, len("{>>c<<}"), "--}{--")
+		text.Insert(txn, len("{>>c"), " new<<}{--{>--}{-->c")
+	})
+	current := sideOf(text)
+	if current.Text != "{>>c new<<}\n" {
+		t.Fatalf("the view is %q", current.Text)
+	}
+	if got := Merge(base, current, "{>>c<<} one more two\n"); !strings.Contains(got, "{>>c new<<}") || !strings.Contains(got, "more") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestMergeSeparatesWords(t *testing.T) {
 	doc, text, base := docOf("one two\nend\n")
 	current := edit(doc, text, "one two x\ny end\n")

@@ -54,15 +54,23 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 }
 
 // separateWords inserts a space if the text that was written last would form one word with the remaining text of
-// current, except if both form one word for the writer of e. inserted is described in apply.
+// current, except if both form one word for the writer of e. If the writer has a line break there, which others have
+// deleted, separateWords inserts that. inserted is described in apply.
 func (r *rebaser) separateWords(e diffwrap.Edit, inserted bool) {
-	before := e.New
+	before, after := e.New, r.base[e.Off+e.Len:]
 	if e.New == "" {
 		before = r.base[:e.Off]
 	}
-	if formsOneWord(r.tail, r.current[r.done:]) && (inserted || !formsOneWord(before, r.base[e.Off+e.Len:])) {
-		r.write(" ")
+	if !formsOneWord(r.tail, r.current[r.done:]) || !inserted && formsOneWord(before, after) {
+		return
 	}
+	between := " "
+	if end := after[:strings.IndexByte(after, '\n')+1]; end != "" && strings.TrimSpace(end) == "" {
+		if _, kept := sharedIn(r.shared, e.Off+e.Len, len(end)); kept == 0 {
+			between = end
+		}
+	}
+	r.write(between)
 }
 
 // insert writes e's new text, separated by a space from a word that the other side put before it.

@@ -2,6 +2,7 @@ package align
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
@@ -211,7 +212,9 @@ func flows(kept, oldBytes, newBytes int) bool {
 
 func allProse(p *lineText, lines span.Span) bool {
 	for i := lines.Start; i < lines.End; i++ {
-		if s := p.text(i); markdown.Marker(s) > 0 && !markdown.IsBlank(s) || block.IsRow(s) {
+		s := p.text(i)
+		marker := s[:markdown.Marker(s)] // a paragraph's line may be indented by three spaces
+		if !strings.HasPrefix("   ", marker) && !markdown.IsBlank(s) || block.IsRow(s) {
 			return false
 		}
 	}

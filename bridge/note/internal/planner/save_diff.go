@@ -173,9 +173,10 @@ func statesOf(records []model.Record, older []model.Revision) (*model.Texts, []u
 	var did []*ycrdt.Snapshot
 	var seqs []uint64
 	add := func(s *ycrdt.Snapshot, seq uint64) { did, seqs = append(did, s), append(seqs, seq) }
-	merged := uint64(0) // last record whose update is merged into the first one
+	merged := uint64(0) // last record whose update is merged into the first one; a later record may change no text, too
 	for i, rec := range records {
-		if updates = append(updates, rec.Update); i == 0 || bytes.Equal(rec.Update, model.EmptyUpdate()) {
+		updates = append(updates, rec.Update)
+		if i == 0 || merged == records[i-1].Seq && bytes.Equal(rec.Update, model.EmptyUpdate()) {
 			merged = rec.Seq
 		}
 	}
