@@ -1,6 +1,8 @@
 package diffwrap
 
 import (
+	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
@@ -8,7 +10,7 @@ import (
 )
 
 // Known lists the known marks of a raw text: the caller has recorded that a program wrote these marks. A known mark
-// counts at any position. Another well-formed mark counts only if it has a body and cannot be ordinary text: it must
+// counts at any position, and an opener that the caller has recorded as text at none. Another well-formed mark counts only if it has a body and cannot be ordinary text: it must
 // not be in front matter, code, formulas, HTML tags and comments, %% comments or templates. If it is a suggestion, it
 // must not reach from the middle of one block to the middle of another. Marks that do not count are literal text.
 //
@@ -26,6 +28,9 @@ func KnownAt(offsets []int) Known { return Known{marks: critic.KnownAt(offsets)}
 var Everything = Known{marks: critic.Everything}
 
 func (k Known) Offsets() []int { return k.marks.Offsets() }
+
+// Literal returns the offsets of the openers that are literal text wherever they stand.
+func (k Known) Literal() []int { return k.marks.Literal() }
 
 // Bytes returns the approximate size of the cached parse in memory.
 func (k Known) Bytes() int {
@@ -48,16 +53,36 @@ func (k Known) AfterEdits(raw string, edits []Edit) Known {
 	return Known{marks: k.marks.AfterEdits(raw, edits)}
 }
 
-// Kept returns the unknown marks that edits keep, but that would not count in the text after the edits.
-func (k Known) Kept(raw string, edits []Edit) Known {
-	others := k.MarksOf(raw).marks.Without(k.marks).AfterEdits(raw, edits)
-	if len(others.Offsets()) == 0 {
-		return Known{}
+// maxTurns is the maximum number of times that ToHave parses a text: one opener can hide another one.
+const maxTurns = 8
+
+// ToHave returns the openers to record so that raw has exactly the marks of want: unknown marks that would not count, and
+// literal text that would. A comment may count that is not in want, because the rejection of its deletion restores it.
+func (k Known) ToHave(want Known, raw string) (marks, literal []int) {
+	if !slices.ContainsFunc(MayBeMarks(raw), func(at int) bool { return !k.marks.Has(at) }) {
+		return nil, nil
 	}
-	return Known{marks: others.Without(k.AfterEdits(raw, edits).MarksOf(Apply(raw, edits)).marks)}
+	for range maxTurns {
+		has := k.MarksOf(raw).marks
+		lost := k.marks.And(has.Offsets()...).Missing(want.marks)
+		gained := want.marks.And(k.marks.Offsets()...).Missing(has)
+		gained = slices.DeleteFunc(gained, func(at int) bool { return strings.HasPrefix(raw[at:], "{>>") })
+		if len(lost)+len(gained) == 0 {
+			break
+		}
+		marks, literal = append(marks, lost...), append(literal, gained...)
+		k = Known{marks: k.marks.And(lost...).Except(gained...)}
+	}
+	return marks, literal
 }
 
+// Except returns k, with the openers at the given offsets as literal text wherever they stand.
+func (k Known) Except(offsets ...int) Known { return Known{marks: k.marks.Except(offsets...)} }
+
 func (k Known) Before(at int) Known { return Known{marks: k.marks.Before(at)} }
+
+// And returns k with the marks that open at the given offsets.
+func (k Known) And(offsets ...int) Known { return Known{marks: k.marks.And(offsets...)} }
 
 // From returns the marks that open at or after an offset, relative to that offset.
 func (k Known) From(at int) Known { return Known{marks: k.marks.From(at).Shift(-at)} }

@@ -40,22 +40,40 @@ func TestKnownMarks(t *testing.T) {
 	}
 }
 
-// What was a mark and is in code after a change is told.
-func TestKeptMarks(t *testing.T) {
+// What was a mark and is in code after a change is told, and what was in code and is a mark.
+func TestMarksThatAChangeWouldTurn(t *testing.T) {
 	const fenced = "{++```\n++}a {++b++} {>>c<<}{++\n```++}\n"
 	known := KnownAt([]int{0, 27})
 	edits := known.Accept(fenced, known.Suggestions(fenced)[0], known.Suggestions(fenced)[2])
 	if got, want := Apply(fenced, edits), "```\na {++b++} {>>c<<}\n```\n"; got != want {
 		t.Fatalf("accepted: %q, want %q", got, want)
 	}
-	if got := known.Kept(fenced, edits).Offsets(); !slices.Equal(got, []int{6, 14}) {
-		t.Errorf("kept: %v", got)
-	}
-	if got := known.Kept(fenced, nil).Offsets(); len(got) > 0 {
-		t.Errorf("kept without a change: %v", got)
-	}
-	if got := KnownAt([]int{0}).Kept("{++a++}", []Edit{{New: "    "}}).Offsets(); len(got) > 0 {
-		t.Errorf("kept of what is known: %v", got)
+	for _, tt := range []struct {
+		raw           string
+		known         []int
+		edits         []Edit
+		kept, literal []int
+	}{
+		{raw: fenced, known: []int{0, 27}, edits: edits, kept: []int{6, 14}},
+		{raw: fenced, known: []int{0, 27}},
+		{raw: "{++a++}", known: []int{0}, edits: []Edit{{New: "    "}}},
+		{raw: "    {++a++}\n", edits: []Edit{{Len: 4}}, literal: []int{0}},
+		{raw: "    {++a\n{++b++}\n", edits: []Edit{{Len: 4}}, kept: []int{5}, literal: []int{0}}, // the first opener would hide the second one
+		{raw: "    a {>>b<<}\n", edits: []Edit{{Len: 4}}},
+	} {
+		known, after := KnownAt(tt.known), Apply(tt.raw, tt.edits)
+		want := known.MarksOf(tt.raw).AfterEdits(tt.raw, tt.edits)
+		kept, literal := known.AfterEdits(tt.raw, tt.edits).ToHave(want, after)
+		if !slices.Equal(kept, tt.kept) || !slices.Equal(literal, tt.literal) {
+			t.Errorf("%q of %q: kept %v, literal %v, want %v, %v", after, tt.raw, kept, literal, tt.kept, tt.literal)
+		}
+		is := known.AfterEdits(tt.raw, tt.edits).And(kept...).Except(literal...)
+		if got := is.MarksOf(after).Offsets(); len(tt.literal) > 0 && !slices.Equal(got, want.Offsets()) {
+			t.Errorf("%q has the marks %v, want %v", after, got, want.Offsets())
+		}
+		if moved := is.AfterEdits(after, []Edit{{New: "x"}}); !moved.Same(is.Before(0).And(moved.Offsets()...).Except(moved.Literal()...)) || len(moved.Literal()) != len(literal) {
+			t.Errorf("%q: what is literal does not move with the text: %v", after, moved.Literal())
+		}
 	}
 }
 

@@ -297,3 +297,13 @@ func TestMadeIs(t *testing.T) {
 		}
 	}
 }
+
+// One hunk deletes a word and another one inserts it: decided apart, they would lose or double the word.
+func TestAMovedWordIsInOneSuggestion(t *testing.T) {
+	const raw = "| a | b |\n|---|---|\n| tea{++A7q++} | c |\nmore text\n"
+	o := Options{Known: Everything, Owners: map[int]Owner{strings.Index(raw, "{++"): {Suggestion: "s"}}}
+	r, err := o.Put(raw, "| a | b |\n|---|---|\ntea more text\n")
+	if after := Apply(raw, r.Edits); err != nil || !strings.Contains(after, "{++tea ++}") || len(r.Made) != 1 || len(r.Made[0].Add) != 1 {
+		t.Errorf("stored %q, made %+v, %v", after, r.Made, err)
+	}
+}

@@ -71,6 +71,9 @@ type Record struct {
 	// KeptOpeners are the openers of users' older marks that the accepted text around them would otherwise turn into
 	// literal text, such as code.
 	KeptOpeners []IDRange `json:"kept,omitempty"`
+	// LiteralOpeners are openers in literal text, such as code, that the decided text around them would otherwise turn
+	// into marks.
+	LiteralOpeners []IDRange `json:"literal,omitempty"`
 	// DetectedLate is set for a change that was made while no process followed the note. Time is then the time of its
 	// discovery.
 	DetectedLate bool `json:"found,omitempty"`
@@ -92,7 +95,7 @@ func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision !
 // SurvivesCompaction reports whether the record stays when the checkpoint merges the updates of its document, because
 // attribution and undo need it.
 func (r *Record) SurvivesCompaction() bool {
-	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners)+len(r.Links) > 0
+	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners)+len(r.LiteralOpeners)+len(r.Links) > 0
 }
 
 // IsFirstText reports whether the record took over the text of a note that had no document yet, and the given character
@@ -194,13 +197,14 @@ func (h History) IsOf(file Stamp) bool {
 	})
 }
 
-// MayHaveHumanEdits reports whether a user may have typed in the note since the first agent wrote in it.
+// MayHaveHumanEdits reports whether a user may have typed in the note since the first agent wrote in it, or whether only
+// the records tell some literal text from a mark.
 func (h History) MayHaveHumanEdits() bool {
 	agents := false
 	for i := range h.Records {
 		r := &h.Records[i]
 		byAgent := r.Author != "" || r.Decision != nil
-		if agents && (!byAgent || r.Seq != h.Records[i-1].Seq+1) {
+		if len(r.LiteralOpeners) > 0 || agents && (!byAgent || r.Seq != h.Records[i-1].Seq+1) {
 			return true
 		}
 		agents = agents || byAgent

@@ -302,7 +302,8 @@ func (a *externalDiff) findRemaining() (untouched bool) {
 	return untouched
 }
 
-// maxTries is the maximum number of deleted marks that findReinserted looks for. Beyond it, moved text counts as typed.
+// maxTries is the maximum number of deleted marks that findReinserted looks for, and of deleted delimiters that are compared
+// with one of the new text. Beyond it, moved text counts as typed.
 const maxTries = 64
 
 // findReinserted finds the tokens that the change moved: the new text has them byte for byte at another place. The
@@ -311,6 +312,7 @@ func (a *externalDiff) findReinserted() {
 	a.reinserted = make(map[int]diffwrap.Span)
 	forth := SwapSides(a.matches)
 	var taken, moved []diffwrap.Span // whole tokens in the new text; taken is in order
+	var from []diffwrap.Span         // the moved tokens in the old text
 	for _, t := range a.oldTokens {
 		if current, ok := MapBack(forth, t.span()); ok {
 			taken = append(taken, current)
@@ -332,13 +334,14 @@ func (a *externalDiff) findReinserted() {
 			k, _ := slices.BinarySearchFunc(taken, current.Start+1, func(x diffwrap.Span, at int) int { return x.End - at })
 			if k == len(taken) || taken[k].Start >= current.End {
 				taken, moved, a.reinserted[i] = slices.Insert(taken, k, current), append(moved, current), current
+				from = append(from, t.span())
 				break
 			}
 			at = taken[k].End
 		}
 	}
 	slices.SortFunc(moved, byStart)
-	a.matches = outside(a.matches, moved)
+	a.matches = SwapSides(outside(SwapSides(outside(a.matches, moved)), from))
 	a.findRemaining()
 }
 
@@ -498,8 +501,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for i, t := range a.oldTokens {
 		s := a.remaining[i]
-		_, whole := a.reinserted[i] // even if the token was inserted again, a delimiter that stays is broken
-		if !whole && (r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes) {
+		if _, whole := a.reinserted[i]; whole || r.same[i] >= 0 || s.opens && s.closes {
 			continue
 		}
 		for _, d := range []struct {
@@ -508,7 +510,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
 			if d.stays && !a.isBroken[d.is.Start] && !r.rewritten[d.is.Start] {
 				a.breakDelimiter(d.is, d.was, false)
-			} else if text := d.was.Of(a.before); !whole && !d.stays && !a.wasBroken[d.was.Start] {
+			} else if text := d.was.Of(a.before); !d.stays && !a.wasBroken[d.was.Start] {
 				lost[text] = append(lost[text], d.was)
 			}
 		}
@@ -516,10 +518,11 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	if len(a.broken) > n || len(lost) == 0 {
 		return len(a.broken) > n
 	}
-	tear := func(at diffwrap.Span) {
+	tear := func(at diffwrap.Span) { // the lost delimiter with the same text around it moved there with its line
 		text := at.Of(a.after)
-		a.breakDelimiter(at, lost[text][0], false)
-		lost[text] = lost[text][1:]
+		was := slices.MaxFunc(lost[text][:min(len(lost[text]), maxTries)], func(x, y diffwrap.Span) int { return a.around(x, at) - a.around(y, at) })
+		a.breakDelimiter(at, was, false)
+		lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return s == was })
 	}
 	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) }
 	ends := make(map[int]bool) // offsets of the tokens' delimiters
@@ -553,6 +556,17 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		}
 	}
 	return len(a.broken) > n
+}
+
+// around returns the number of bytes directly before and after an old and a new span that are equal, in one line.
+func (a *externalDiff) around(old, current diffwrap.Span) (n int) {
+	for i := 1; i <= min(old.Start, current.Start) && a.before[old.Start-i] == a.after[current.Start-i] && a.before[old.Start-i] != '\n'; i++ {
+		n++
+	}
+	for i := 0; i < min(len(a.before)-old.End, len(a.after)-current.End) && a.before[old.End+i] == a.after[current.End+i] && a.before[old.End+i] != '\n'; i++ {
+		n++
+	}
+	return n
 }
 
 // keeps reports whether a span of the new text has a character that the change kept.

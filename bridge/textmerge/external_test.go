@@ -168,6 +168,31 @@ func TestMarksMoveWithTheirLines(t *testing.T) {
 	}
 }
 
+// A delimiter that lost the other one is the one of its line: whether it is an agent's depends on that.
+func TestBrokenDelimitersMoveWithTheirLines(t *testing.T) {
+	lineAt := func(text string, s diffwrap.Span) string {
+		line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:s.Start], '\n')+1:], "\n")
+		return line
+	}
+	for _, before := range []string{
+		"- a{++\n- b++}\n- c{++\n- d++}\n{++- e\n- f\n++}- h\n{++- i\n- j\n++}- g\n",
+		"{++- w1\n- w2\n++}- w3\n- w4\n- w5{++\n- w6++}\n- w7{++\n- w8++}\n- w9\n- w10 {--- w11--}{++- w12++} - w13\n",
+	} {
+		lines := strings.SplitAfter(before, "\n")
+		slices.Sort(lines)
+		after := strings.Join(lines, "")
+		got := textmerge.DiffExternal(before, after, nil)
+		for _, m := range got.Broken {
+			if was, is := lineAt(before, m.From), lineAt(after, m.To); was != is {
+				t.Errorf("%q -> %q: a delimiter of the line %q is broken in the line %q", before, after, was, is)
+			}
+		}
+		if len(got.Broken) == 0 {
+			t.Errorf("%q -> %q: no delimiter is broken", before, after)
+		}
+	}
+}
+
 // A line that is typed among those of a mark takes the break that parts it from the line before, or behind it, as these do.
 func TestLinesAreTypedBesideBreaks(t *testing.T) {
 	for _, tt := range []struct{ before, after, typed string }{

@@ -27,7 +27,7 @@ func withoutLocal(rec *model.Record) model.Record {
 	out := model.Record{
 		Author: rec.Author, Session: rec.Session, Time: rec.Time, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
 		Direct: rec.Direct, Proposal: rec.Proposal, Marks: rec.Marks, Remaps: rec.Remaps, Restored: rec.Restored, BrokenDelimiters: rec.BrokenDelimiters, Plain: rec.Plain,
-		Older: rec.Older, KeptOpeners: rec.KeptOpeners,
+		Older: rec.Older, KeptOpeners: rec.KeptOpeners, LiteralOpeners: rec.LiteralOpeners,
 	}
 	if rec.FrontMatter != nil {
 		out.FrontMatter = &model.FrontMatterChange{Typed: rec.FrontMatter.Typed}
@@ -162,6 +162,7 @@ func (c *check) record(rec *model.Record) {
 	c.run(rec.Plain...)
 	c.run(rec.Older...)
 	c.run(rec.KeptOpeners...)
+	c.run(rec.LiteralOpeners...)
 	if rec.FrontMatter != nil {
 		c.run(rec.FrontMatter.Typed...)
 	}

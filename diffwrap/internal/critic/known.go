@@ -14,6 +14,7 @@ import (
 // zero value, Parse finds marks from the text alone.
 type Known struct {
 	offsets []int
+	literal []int // offsets of openers that the caller has recorded as literal text
 	every   bool
 }
 
@@ -25,9 +26,16 @@ var Everything = Known{every: true}
 
 func (k Known) Offsets() []int { return k.offsets }
 
+func (k Known) Literal() []int { return k.literal }
+
 func (k Known) Has(at int) bool {
 	_, ok := slices.BinarySearch(k.offsets, at)
 	return ok || k.every
+}
+
+func (k Known) isLiteral(at int) bool {
+	_, ok := slices.BinarySearch(k.literal, at)
+	return ok
 }
 
 // within reports whether a known mark opens inside a range, but not at its start.
@@ -37,7 +45,7 @@ func (k Known) within(s span.Span) bool {
 }
 
 func (k Known) Same(other Known) bool {
-	return k.every == other.every && slices.Equal(k.offsets, other.offsets)
+	return k.every == other.every && slices.Equal(k.offsets, other.offsets) && slices.Equal(k.literal, other.literal)
 }
 
 // AfterEdits returns the known marks of the text that a script makes from raw: the marks whose openers the script
@@ -46,9 +54,12 @@ func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 	if len(edits) == 0 || k.every {
 		return k
 	}
-	var out []int
+	return Known{offsets: kept(k.offsets, raw, edits), literal: kept(k.literal, raw, edits)}
+}
+
+// kept returns the new offsets of the openers that a script keeps.
+func kept(next []int, raw string, edits []span.Edit) (out []int) {
 	at, by := 0, 0 // offset in raw, and the shift of the text there
-	next := k.offsets
 	keep := func(to int, rest []span.Edit) {
 		for ; len(next) > 0 && next[0] < to; next = next[1:] {
 			if next[0] >= at && !deletes(rest, span.New(next[0], next[0]+DelimiterLen)) {
@@ -62,7 +73,7 @@ func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 		at = e.Off + e.Len
 	}
 	keep(len(raw), nil)
-	return Known{offsets: out}
+	return out
 }
 
 // And returns the known marks together with the marks that open at the given offsets.
@@ -70,12 +81,23 @@ func (k Known) And(offsets ...int) Known {
 	if len(offsets) == 0 || k.every {
 		return k
 	}
-	all := slices.Sorted(slices.Values(slices.Concat(k.offsets, offsets)))
-	return Known{offsets: slices.Compact(all)}
+	k.offsets = union(k.offsets, offsets)
+	return k
 }
 
-func (k Known) Without(others Known) Known {
-	return Known{offsets: slices.DeleteFunc(slices.Clone(k.offsets), others.Has)}
+// Except returns the known marks, with the openers at the given offsets as literal text.
+func (k Known) Except(offsets ...int) Known {
+	k.literal = union(k.literal, offsets)
+	return k
+}
+
+func union(a, b []int) []int {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
+// Missing returns the offsets of the marks in others that k does not have.
+func (k Known) Missing(others Known) []int {
+	return slices.DeleteFunc(slices.Clone(others.offsets), k.Has)
 }
 
 func deletes(edits []span.Edit, s span.Span) bool {
@@ -91,22 +113,32 @@ func deletes(edits []span.Edit, s span.Span) bool {
 }
 
 func (k Known) Shift(by int) Known {
-	out := slices.Clone(k.offsets)
-	for i := range out {
-		out[i] += by
+	shift := func(list []int) []int {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i] += by
+		}
+		return list
 	}
-	return Known{out, k.every}
+	return Known{shift(k.offsets), shift(k.literal), k.every}
 }
 
 // From returns the marks that open at or after an offset.
 func (k Known) From(at int) Known {
-	i, _ := slices.BinarySearch(k.offsets, at)
-	return Known{k.offsets[i:], k.every}
+	_, offsets := cutAt(k.offsets, at)
+	_, literal := cutAt(k.literal, at)
+	return Known{offsets, literal, k.every}
 }
 
 func (k Known) Before(at int) Known {
-	i, _ := slices.BinarySearch(k.offsets, at)
-	return Known{k.offsets[:i], k.every}
+	offsets, _ := cutAt(k.offsets, at)
+	literal, _ := cutAt(k.literal, at)
+	return Known{offsets, literal, k.every}
+}
+
+func cutAt(list []int, at int) (before, from []int) {
+	i, _ := slices.BinarySearch(list, at)
+	return list[:i], list[i:]
 }
 
 // cutComment is the first part of a comment's opener after a deletion has cut it.
@@ -157,6 +189,7 @@ func opensMark(s string) bool {
 // counts reports whether a well-formed mark counts as a mark. Calls must be in order of the offsets. A known mark
 // always counts. Another mark does not count if
 //
+//   - the caller has recorded its opener as literal text,
 //   - it has no body, or is {++} or similar, where opener and closer share characters,
 //   - it is in a literal range (markdown.Zones),
 //   - it is not a highlight, and a known mark opens in it,
@@ -174,7 +207,7 @@ func (p *parser) counts(c *Cell) bool {
 		return true
 	case p.knownOnly:
 		return false
-	case p.isEmpty(c):
+	case p.isEmpty(c) || p.Known.isLiteral(c.Start):
 		p.Literal = append(p.Literal, c.Start)
 		return false
 	}

@@ -100,7 +100,7 @@ func (d *Document) Counted() Known {
 			offsets = append(offsets, at)
 		}
 	}
-	return Known{offsets: offsets}
+	return Known{offsets: offsets, literal: d.Known.literal}
 }
 
 func (d *Document) Plain() bool {

@@ -15,7 +15,7 @@ import (
 // This file finds the suggestions that a change made when it was written as marks (see Drawing). Each hunk is usually
 // one suggestion, even if another hunk is next to it. A hunk that has text of the writer's pending suggestion, or
 // replaces it, changes that suggestion. Several hunks are one suggestion if they change the same suggestion, or if
-// separate decisions could lose words: one hunk deletes a word that the writer kept, and another hunk inserts it again.
+// separate decisions could lose a word: one hunk deletes a word, and another hunk near it inserts the word again.
 
 // Drawing is a change of the accepted view, written as marks in the raw text.
 type Drawing struct {
@@ -152,7 +152,6 @@ func (t *tracer) follow() {
 			w := &list[i]
 			if w.role != roleDropped {
 				t.fresh[k] += w.Len()
-				t.followKept(k, w)
 			} else if f, node := t.oldOf(w.cell); f != nil {
 				f.inHunk = true
 				t.join(k, node)
@@ -161,6 +160,7 @@ func (t *tracer) follow() {
 			}
 		}
 	}
+	t.joinMoved()
 	for k := range t.old {
 		if f := &t.old[k]; f.lost && !f.inHunk {
 			t.replaced(f, len(t.deleted)+k)
@@ -324,15 +324,34 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// followKept joins two hunks if one deletes a word that the writer kept, and the other hunk inserts it again.
-func (t *tracer) followKept(k int, w *wrapped) {
-	for _, current := range t.keptRanges(w.View) {
-		for y := range t.writtenIn(current) {
-			if s := span.New(max(current.Start, y.view.Start), min(current.End, y.view.End)); y.hunk != k && hasWord(s.Of(t.New)) {
-				t.join(k, y.hunk)
+// joinMoved joins two hunks of a region if one deletes a word and the other one inserts it again.
+func (t *tracer) joinMoved() {
+	first := 0 // index of the region's first hunk
+	for _, r := range t.rewritten {
+		current := singleWords(r.text, r.notes)
+		for word, at := range singleWords(r.old.text, r.old.notes) {
+			to, ok := current[word]
+			i, _ := slices.BinarySearchFunc(r.hunks, at, func(h align.Hunk, at int) int { return h.Old.End - at - 1 })
+			k, _ := slices.BinarySearchFunc(r.hunks, to, func(h align.Hunk, at int) int { return h.New.End - at - 1 })
+			if ok && min(at, to) >= 0 && max(i, k) < len(r.hunks) && r.hunks[i].Old.Start <= at && r.hunks[k].New.Start <= to {
+				t.join(first+i, first+k)
 			}
 		}
+		first += len(r.hunks)
 	}
+}
+
+// singleWords returns the offsets of the words that a text has once, and a negative number for the others.
+func singleWords(text string, notes []span.Span) map[string]int {
+	at := make(map[string]int)
+	for w := range markdown.Tokens(text, span.New(0, len(text)), notes) {
+		if _, again := at[w.Of(text)]; again {
+			at[w.Of(text)] = -1
+		} else if w.IsWord() {
+			at[w.Of(text)] = w.Start
+		}
+	}
+	return at
 }
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }

@@ -51,7 +51,7 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 		hunks[k].New = hunks[k].New.Shift(p.NewBody)
 	}
 	if slices.ContainsFunc(p.pieces, func(x Piece) bool { return x.role == roleForeignText }) {
-		hunks = align.KeepWords(p.Old, p.New, hunks, true)
+		hunks = align.KeepWords(p.Old, p.New, hunks, false)
 	}
 	for {
 		n := len(p.Fixed)

@@ -10,26 +10,32 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Known finds the marks of raw that the records confirm: every character of their opener was written as markup. u has
-// the identities of raw.
+// Known finds the marks of raw that the records confirm: every character of their opener was written as markup. It also
+// finds the openers that the records confirm as text. u has the identities of raw.
 func Known(raw string, u Units) diffwrap.Known {
 	if u.facts == nil {
 		return diffwrap.Known{}
 	}
-	var known []int
+	var known, literal []int
 	cursor := textmerge.NewCursor(raw)
 	for _, at := range diffwrap.MayBeMarks(raw) {
-		from, units := cursor.PosAt(at), 0
+		from, units, text := cursor.PosAt(at), 0, 0
 		u.Facts(from, from+MarkEdge, func(_ int, r model.IDRange, fact *Fact) {
-			if fact.Syntax {
+			switch {
+			case fact.Syntax:
 				units += int(r.Len)
+			case fact.Literal:
+				text += int(r.Len)
 			}
 		})
-		if units == MarkEdge {
+		switch MarkEdge {
+		case units:
 			known = append(known, at)
+		case text:
+			literal = append(literal, at)
 		}
 	}
-	return diffwrap.KnownAt(known)
+	return diffwrap.KnownAt(known).Except(literal...)
 }
 
 // AddedAfter reports whether agents wrote all text in [from, to), and none of it in the change that wrote the character

@@ -37,6 +37,7 @@ type Fact struct {
 	Ins       Atom    // zero if the character was not proposed
 	Dels      []Atom
 	Syntax    bool   // part of a mark or comment that relayfs wrote
+	Literal   bool   // the character belongs to an opener that is text wherever it stands
 	Broken    bool   // the character belongs to an unmatched delimiter and is not text; see also refuse
 	Displaced bool   // a user typed the character instead of a suggestion that is pending again
 	Older     bool   // the character belongs to a comment that is older than the suggestion next to the comment
@@ -259,6 +260,7 @@ func (t *Table) Add(rec *model.Record) {
 	}
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
+	t.update(rec.LiteralOpeners, func(f Fact) Fact { f.Literal = true; return f })
 	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
 	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
 	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.settled)

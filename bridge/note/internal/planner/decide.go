@@ -61,11 +61,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 	plan := Plan{Decision: &d, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
 	raw := diffwrap.Apply(x.Raw, edits)
 	d.Emptied = !diffwrap.HasBody(raw)
-	cursor := textmerge.NewCursor(raw)
-	for _, at := range x.Known.Kept(x.Raw, edits).Offsets() {
-		from := cursor.PosAt(at)
-		plan.KeptOpeners = append(plan.KeptOpeners, model.OffsetRange(from, from+attribution.MarkEdge))
-	}
+	plan.keepMarks(x.Known.AfterEdits(x.Raw, edits), x.Known.MarksOf(x.Raw).AfterEdits(x.Raw, edits), raw)
 	return plan
 }
 

@@ -12,19 +12,35 @@ import (
 
 // Plan is a planned change of the raw text: its edits and the metadata of its record.
 type Plan struct {
-	Edits       []diffwrap.Edit
-	Known       diffwrap.Known // the marks of the text after the change, if the plan adds marks
-	FrontMatter *model.FrontMatterChange
-	Decision    *model.Decision    // set for a user's decision
-	Marks       []model.MarkRecord // new pending suggestions
-	Remaps      []model.IDRemap    // text that the change moves or restores
-	Older       []model.IDRange    // comments that are older than the suggestions next to them
-	KeptOpeners []model.IDRange    // openers of users' marks that stay marks
-	Placements  []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
-	Proposal    string             // ID of the rename for which the plan rewrites links, or ""
-	Links       []model.LinkRewrite
-	Direct      bool // the text is written unchanged, without marks
-	Warnings    []string
+	Edits          []diffwrap.Edit
+	Known          diffwrap.Known // the marks of the text after the change, if the plan adds marks
+	FrontMatter    *model.FrontMatterChange
+	Decision       *model.Decision    // set for a user's decision
+	Marks          []model.MarkRecord // new pending suggestions
+	Remaps         []model.IDRemap    // text that the change moves or restores
+	Older          []model.IDRange    // comments that are older than the suggestions next to them
+	KeptOpeners    []model.IDRange    // openers of users' marks that stay marks
+	LiteralOpeners []model.IDRange    // openers in users' text that stay text
+	Placements     []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
+	Proposal       string             // ID of the rename for which the plan rewrites links, or ""
+	Links          []model.LinkRewrite
+	Direct         bool // the text is written unchanged, without marks
+	Warnings       []string
+}
+
+// keepMarks makes sure that the text of the plan, raw, has exactly the marks of want. known are its recorded marks.
+func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
+	ranges := func(openers []int) (list []model.IDRange) {
+		slices.Sort(openers)
+		cursor := textmerge.NewCursor(raw)
+		for _, at := range openers {
+			from := cursor.PosAt(at)
+			list = append(list, model.OffsetRange(from, from+attribution.MarkEdge))
+		}
+		return list
+	}
+	marks, literal := known.ToHave(want, raw)
+	p.KeptOpeners, p.LiteralOpeners, p.Known = ranges(marks), ranges(literal), known.And(want.Offsets()...).Except(literal...)
 }
 
 // Apply applies the plan to a document whose text is raw, and completes the record: it converts the plan's offsets to
@@ -39,14 +55,14 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 	doc.Transact(func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = author.Name, author.Session, author.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
-	if places || len(p.Marks)+len(p.Remaps)+len(p.Older)+len(p.KeptOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
+	if places || len(p.Marks)+len(p.Remaps)+len(p.Older)+len(p.KeptOpeners)+len(p.LiteralOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
 		after = attribution.UnitsOf(text.Runs())
 	}
 	if d != nil {
 		rec.Decision = resolvedDecision(d, before, after)
 	}
 	rec.Marks, rec.Remaps, rec.KeptOpeners = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after), after.ResolveAll(p.KeptOpeners)
-	rec.Older = after.ResolveAll(p.Older)
+	rec.Older, rec.LiteralOpeners = after.ResolveAll(p.Older), after.ResolveAll(p.LiteralOpeners)
 	for _, l := range p.Links {
 		rec.Links = append(rec.Links, model.LinkRewrite{Removed: resolvedDeleted(l.Removed, before), Typed: after.ResolveAll(l.Typed)})
 	}

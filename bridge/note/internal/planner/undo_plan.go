@@ -29,8 +29,10 @@ func (t *undoPlan) plan() (Plan, error) {
 		}
 	}
 	raw := p.raw.String()
-	plan := Plan{Edits: p.edits, Known: diffwrap.KnownAt(p.marked).Read(raw), Placements: p.placed, Decision: t.decision}
+	plan := Plan{Edits: p.edits, Placements: p.placed, Decision: t.decision}
+	plan.keepMarks(t.current.RawKnown().AfterEdits(t.current.Raw(), p.edits).And(p.opened...), diffwrap.KnownAt(p.marked), raw)
 	t.decision.Remaps = p.remaps
+	plan.Known = plan.Known.Read(raw)
 	return plan, p.check(raw, plan.Known)
 }
 

@@ -24,7 +24,8 @@ type printer struct {
 	original, accepted strings.Builder   // expected original and accepted view
 	raw                strings.Builder
 	oldMarks           []int // offsets of the marks of the old raw text that are not yet reached
-	marked             []int // offsets in raw at which known marks open
+	marked             []int // offsets in raw at which marks open
+	opened             []int // the recorded ones that the undo writes
 }
 
 func (p *printer) findIntact() {
@@ -95,7 +96,7 @@ func (p *printer) print() {
 			if p.open == nil || p.open.key != w.key || p.open.inOriginal != w.inOriginal {
 				p.close()
 				open, _ := p.delimiters(w)
-				p.opens()
+				p.opens(true)
 				p.delimit(w.key, open)
 				p.open = w
 			}
@@ -202,7 +203,7 @@ func (p *printer) substitution(i int) int {
 		return 0
 	}
 	p.close()
-	p.opens()
+	p.opens(true)
 	p.delimit(key, "{~~")
 	for j := range n {
 		if j == turn {
@@ -237,8 +238,13 @@ func (p *printer) sizeOf(key inMark) uint64 {
 	return p.sizes[key]
 }
 
-// opens records that a known mark opens where the next text is written.
-func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
+// opens notes that a mark opens where the next text is written, and whether it is a recorded one.
+func (p *printer) opens(recorded bool) {
+	p.marked = append(p.marked, p.raw.Len())
+	if recorded {
+		p.opened = append(p.opened, p.raw.Len())
+	}
+}
 
 const arrow = "~>"
 
@@ -247,8 +253,8 @@ func (p *printer) keep(w *target) {
 	size := int(w.id.Len)
 	at := model.OffsetRange(p.pos, p.pos+size)
 	if w.restored {
-		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax {
-			p.opens() // a recorded comment opens here
+		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") { // a comment or highlight opens here
+			p.opens(p.table.At(w.id).Syntax)
 		}
 		if w.beforeSyntax {
 			p.write(w.text)

@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
@@ -18,7 +19,7 @@ type item struct {
 	since                  uint64 // order of the record that gave the text its current identity; 0 if this is the original identity
 	run                    int    // index in undoPlan.runs, -1 for none
 	deleted                bool   // the text is deleted; the undo may restore it
-	beforeSyntax           bool   // the place of the text is inside syntax, so the text returns before that syntax
+	beforeSyntax           bool   // the place of the text is inside syntax or a substitution, so the text returns before that
 	text                   string
 	off                    int // offset in the raw text if it exists
 	kind                   itemKind
@@ -175,11 +176,14 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 	cursor := textmerge.NewCursor(t.current.Raw())
 	from := cursor.PosAt(t.in.Start)
 	to := cursor.PosAt(t.in.End)
-	start := 0 // index of the first item of segments[0]
+	start, mark := 0, -1 // index of the first item of segments[0], or of its substitution; mark is that substitution
 	for _, p := range pieces {
 		r := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len})
 		if p.Deleted {
-			within := len(segments) > 0 && segments[0].kind == syntaxItem && segments[0].from < pos && pos < segments[0].to
+			for len(segments) > 0 && segments[0].to <= pos {
+				segments = segments[1:]
+			}
+			within := len(segments) > 0 && (segments[0].kind == syntaxItem && segments[0].from < pos || mark >= 0 && segments[0].mark == mark)
 			n := len(t.items)
 			t.addItems(r, item{deleted: true, beforeSyntax: within, mark: -1})
 			if within {
@@ -197,8 +201,8 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 				segments = segments[1:]
 			}
 			s := segments[0]
-			if pos == s.from {
-				start = len(t.items)
+			if pos == s.from && (mark < 0 || s.mark != mark) {
+				start, mark = len(t.items), t.substitution(s.mark)
 			}
 			n := min(r.Len, uint64(s.to-pos))
 			t.addItems(r.Part(0, n), item{kind: s.kind, mark: s.mark, inOriginal: s.inOriginal, inAccepted: s.inAccepted})
@@ -224,6 +228,14 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 		x.text = t.current.Raw()[x.off:cursor.OffAt(pos)]
 	}
 	t.itemOf = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
+}
+
+// substitution returns mark k if it is a substitution, which text inside it would split, and -1 otherwise.
+func (t *undoPlan) substitution(k int) int {
+	if k < 0 || !strings.HasPrefix(t.layout.Raw[t.layout.Marks[k].Start:], "{~~") {
+		return -1
+	}
+	return k
 }
 
 // comment applies the role that a comment had in the decision. It does not change a comment that was edited after the

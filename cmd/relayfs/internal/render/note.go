@@ -52,7 +52,7 @@ func NoteOf(note *reviewqueue.Note, plain bool) Note {
 			d.places[s.ID] = append(d.places[s.ID], diffwrap.Span{Start: at.Start, End: at.End})
 		}
 	}
-	m, pieces := merge(note.Text, diffwrap.KnownAt(note.Known), d.places)
+	m, pieces := merge(note.Text, note.Marks(), d.places)
 	d.merged, d.edges = m, m.edges()
 	before, after := m.without(New), m.without(Old)
 	n := Note{

@@ -142,7 +142,7 @@ func (q *Queue) withContext(ctx context.Context, list []model.Suggestion) []Sugg
 		out[i].Before, out[i].After = c.around(s.Start, s.End)
 		out[i].After = cutComments(out[i].After, len(s.Comments))
 	}
-	n := Note{Text: v.Canonical(), Known: v.Known().Offsets()}
+	n := Note{Text: v.Canonical(), Known: v.Known().Offsets(), Literal: v.Known().Literal()}
 	at := 0
 	for _, group := range Groups(out) {
 		from, last := at, at+len(group)-1

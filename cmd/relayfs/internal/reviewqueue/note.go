@@ -17,6 +17,7 @@ type Note struct {
 	Path        string       `json:"path"`
 	Text        string       `json:"text"`               // raw text
 	Known       []int        `json:"known,omitempty"`    // offsets of recorded marks, which count as marks in any context
+	Literal     []int        `json:"literal,omitempty"`  // offsets of openers that are recorded as literal text
 	Revision    string       `json:"revision"`           // revision of Text
 	Obsidian    string       `json:"obsidian,omitempty"` // obsidian:// URL
 	Suggestions []Suggestion `json:"suggestions"`
@@ -46,7 +47,7 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 		return Note{}, err
 	}
 	n := q.newNote(p, v.Canonical(), list, threads)
-	n.Known = v.Known().Offsets()
+	n.Known, n.Literal = v.Known().Offsets(), v.Known().Literal()
 	return n, nil
 }
 
@@ -83,6 +84,8 @@ func (q *Queue) newNote(p model.Path, text string, list []model.Suggestion, thre
 	return n
 }
 
+func (n *Note) Marks() diffwrap.Known { return diffwrap.KnownAt(n.Known).Except(n.Literal...) }
+
 // InPieces splits the note before the suggestion with the ID.
 func (n *Note) InPieces(id string) (before, rest []Piece) {
 	at := len(n.Text)
@@ -94,7 +97,7 @@ func (n *Note) InPieces(id string) (before, rest []Piece) {
 
 // pieces splits a range of the text. The range must not begin or end inside a mark.
 func (n *Note) pieces(from, to int) (list []Piece) {
-	_, texts, syntax := diffwrap.KnownAt(n.Known).Layout(n.Text)
+	_, texts, syntax := n.Marks().Layout(n.Text)
 	add := func(kind PieceKind, at diffwrap.Span) {
 		if from <= at.Start && at.Start < to {
 			list = append(list, Piece{kind, n.Text[at.Start:min(at.End, to)]})
