@@ -209,7 +209,7 @@ func (p *parser) isEmpty(c *Cell) bool {
 	case Hidden:
 		return false
 	case Substitution:
-		return c.Added.Empty() && c.Deleted.Empty() || p.Raw[c.Start+DelimiterLen] == '}'
+		return c.Added().Empty() && c.Deleted().Empty() || p.Raw[c.Start+DelimiterLen] == '}'
 	}
 	return c.Body.Empty() || p.Raw[c.Start+DelimiterLen] == '}'
 }

@@ -29,7 +29,8 @@ func (t *undoPlan) plan() (Plan, error) {
 		}
 	}
 	raw := p.raw.String()
-	plan := Plan{Edits: p.edits, Known: diffwrap.KnownAt(p.marked).Read(raw), Placements: p.placed, Decision: t.decision}
+	known, _ := diffwrap.KnownAt(p.marked).Reread(raw, t.layout.Known, len(raw), len(raw))
+	plan := Plan{Edits: p.edits, Known: known, Placements: p.placed, Decision: t.decision}
 	t.decision.Remaps = p.remaps
 	return plan, p.check(raw, plan.Known)
 }
