@@ -13,7 +13,7 @@ type Ranges[T any] map[uint64]*clientRanges[T]
 // clientRanges are the ranges of one client, in order.
 type clientRanges[T any] struct {
 	list []idRange[T]
-	last atomic.Int64 // index that the last search returned: a text mostly has the characters of a client in order
+	last atomic.Int64 // index of the last range that Each read: a text mostly has the characters of a client in order
 }
 
 type idRange[T any] struct {
@@ -31,15 +31,12 @@ func (x Ranges[T]) Size() (n int) {
 // find returns the index of the range that contains the unit with the given clock, or else of the next range.
 func (c *clientRanges[T]) find(clock uint64) int {
 	list, last := c.list, int(c.last.Load())
-	for i := last; i < min(last+3, len(list)); i++ {
+	for i := max(0, last-3); i < min(last+4, len(list)); i++ {
 		if clock < list[i].to && (i == 0 || list[i-1].to <= clock) {
-			c.last.Store(int64(i))
 			return i
 		}
 	}
-	i := sort.Search(len(list), func(i int) bool { return list[i].to > clock })
-	c.last.Store(int64(i))
-	return i
+	return sort.Search(len(list), func(i int) bool { return list[i].to > clock })
 }
 
 // cut splits the ranges at a clock. It returns the index of the first range that starts there or later.
@@ -101,15 +98,18 @@ func RangesOf[T any](list []RangeValue[T], later func(a, b T) bool) Ranges[T] {
 // Each calls f for the parts of r, each with its value. ok is false for a part without a value.
 func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 	var none T
-	var list []idRange[T]
-	i := 0
-	if c := x[r.Client]; c != nil {
-		list, i = c.list, c.find(r.Clock)
+	c := x[r.Client]
+	if c == nil {
+		if r.Len > 0 {
+			f(r, none, false)
+		}
+		return
 	}
+	list, i := c.list, c.find(r.Clock)
 	for r.Len > 0 {
 		if i == len(list) || list[i].from >= r.Clock+r.Len {
 			f(r, none, false)
-			return
+			break
 		}
 		if n := list[i].from; n > r.Clock {
 			f(r.Part(0, n-r.Clock), none, false)
@@ -119,6 +119,7 @@ func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 		f(r.Part(0, n), list[i].value, true)
 		r, i = r.Part(n, r.Len-n), i+1
 	}
+	c.last.Store(int64(max(0, i-1)))
 }
 
 func (x Ranges[T]) Has(r IDRange) (has bool) {

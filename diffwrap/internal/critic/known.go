@@ -75,7 +75,17 @@ func (k Known) And(offsets ...int) Known {
 }
 
 func (k Known) Without(others Known) Known {
-	return Known{offsets: slices.DeleteFunc(slices.Clone(k.offsets), others.Has)}
+	var out []int
+	next := others.offsets
+	for _, at := range k.offsets {
+		for len(next) > 0 && next[0] < at {
+			next = next[1:]
+		}
+		if !others.every && (len(next) == 0 || next[0] > at) {
+			out = append(out, at)
+		}
+	}
+	return Known{offsets: out}
 }
 
 func deletes(edits []span.Edit, s span.Span) bool {

@@ -25,11 +25,11 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 	marks := x.Known.SuggestionsBy(x.Raw, ownerAt)
 	list := make([]model.Suggestion, len(marks))
 	k = 0
-	for i, s := range marks {
-		for x.Marks[k].Start < s.Start {
+	for i := range marks {
+		for x.Marks[k].Start < marks[i].Start {
 			k++
 		}
-		list[i] = model.Suggestion{Suggestion: s, Path: p}
+		list[i].Suggestion, list[i].Path = marks[i], p
 		if o := &x.MarkOwners[k]; o.Suggestion != nil {
 			list[i].ID = o.Suggestion.ID
 			o.Suggestion.setAuthor(&list[i])
