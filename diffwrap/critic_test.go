@@ -156,7 +156,7 @@ func differs(raw string, known Known, marks [][3]any) string {
 	doc := known.parse(raw)
 	for i := range doc.Cells {
 		if c := &doc.Cells[i]; c.IsSuggestion() {
-			ours = append(ours, fmt.Sprintf("%s %d-%d", names[c.Kind], utf16Len(raw[:c.Start]), utf16Len(raw[:c.Close])))
+			ours = append(ours, fmt.Sprintf("%s %d-%d", names[c.Kind], utf16Len(raw[:c.Start]), utf16Len(raw[:c.Body.End+critic.DelimiterLen])))
 		}
 	}
 	if slices.Equal(theirs, ours) {

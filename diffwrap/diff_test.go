@@ -151,8 +151,8 @@ func checkDecisions(g *generator, raw string) error {
 	known := knownIn(raw)
 	doc := known.parse(raw)
 	if slices.ContainsFunc(doc.Cells, func(c critic.Cell) bool {
-		return c.Kind >= critic.Comment || c.IsSuggestion() && c.Added.Empty() && c.Deleted.Empty() ||
-			c.Kind == critic.Substitution && (c.Added.Empty() || c.Deleted.Empty())
+		return c.Kind >= critic.Comment || c.IsSuggestion() && c.Added().Empty() && c.Deleted().Empty() ||
+			c.Kind == critic.Substitution && (c.Added().Empty() || c.Deleted().Empty())
 	}) {
 		return nil // the views differ from the decisions in comments and highlights, and empty marks vanish
 	}

@@ -108,7 +108,7 @@ func shownOf(d *critic.Document, end int) (shown int, marked, cut bool) {
 		default:
 			marked = true
 			cut = c.End > end
-			shown += c.Added.Len()
+			shown += c.Added().Len()
 		}
 		cut = cut || c.Highlight >= 0 && c.End >= end
 	}

@@ -236,7 +236,7 @@ func safeRuns(x exchange) error {
 func brokenBy(doc *critic.Document, i int) string {
 	c := &doc.Cells[i]
 	body := c.Body.Of(doc.Raw)
-	switch own := doc.Raw[c.Body.End:c.Close]; {
+	switch own := doc.Raw[c.Body.End : c.Body.End+critic.DelimiterLen]; {
 	case body == "", critic.FirstOpener(body) >= 0, strings.Contains(body, own), strings.Contains(body, "@@"), strings.Contains(body, "~>"):
 		return "4, safe runs"
 	case critic.EndsOpen(body, own[0]) && textFollows(doc, i):
@@ -250,7 +250,7 @@ func brokenBy(doc *critic.Document, i int) string {
 // textFollows reports whether plain text comes after the run in cell i, or after the addition that goes with it.
 func textFollows(doc *critic.Document, i int) bool {
 	if a := &doc.Cells[i]; a.Kind == critic.Deletion && doc.IsMark(i+1, critic.Addition) {
-		if b := &doc.Cells[i+1]; a.Author == b.Author || a.Author == "" && b.End > b.Close {
+		if b := &doc.Cells[i+1]; a.By().Author == b.By().Author || a.By().Author == "" && b.End > b.Body.End+critic.DelimiterLen {
 			i++
 		}
 	}
@@ -286,8 +286,8 @@ func undecided(raw string, known Known, own ...Span) []string {
 			out[len(out)-1] += c.Of(raw)
 		case c.Kind == critic.Comment:
 			out = append(out, c.Of(raw), "")
-		case c.IsSuggestion() && (c.Author == "" || strings.HasPrefix(c.Author, "AI ")):
-			out[len(out)-1] += c.Deleted.Of(raw)
+		case c.IsSuggestion() && (c.By().Author == "" || strings.HasPrefix(c.By().Author, "AI ")):
+			out[len(out)-1] += c.Deleted().Of(raw)
 		default:
 			out[len(out)-1] += c.Of(raw)
 		}
@@ -311,7 +311,7 @@ func leaves(undecided []string, oldText string) bool {
 	if after, same := strings.CutPrefix(rest, comment); same && leaves(undecided[2:], after) {
 		return true
 	}
-	return !strings.ContainsAny(comment, "\r\n") && Everything.parse(comment).Cells[0].Author != "Bob" && leaves(undecided[2:], rest)
+	return !strings.ContainsAny(comment, "\r\n") && Everything.parse(comment).Cells[0].By().Author != "Bob" && leaves(undecided[2:], rest)
 }
 
 // minimal is law 8: the script is well formed and deletes nothing but delimiters, metadata and the writer's own
@@ -320,12 +320,12 @@ func minimal(x exchange) error {
 	raw := x.raw
 	protected := make([]bool, len(raw))
 	doc := x.known.parse(raw)
-	addition := func(c critic.Cell) bool { return c.Author == "" && c.IsSuggestion() && c.Deleted.Empty() }
+	addition := func(c critic.Cell) bool { return c.By().Author == "" && c.IsSuggestion() && c.Deleted().Empty() }
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		s := c.Span
-		if c.Author == "" && c.IsSuggestion() {
-			s = c.Deleted
+		if c.By().Author == "" && c.IsSuggestion() {
+			s = c.Deleted()
 		}
 		first, last := i, i // the highlight that begins or ends here
 		for c.Kind == critic.HighlightOpen && (last == i || addition(doc.Cells[last])) && last+1 < len(doc.Cells) {
@@ -412,7 +412,7 @@ func (e *lawBroken) Error() string {
 func markedBytes(raw string, known Known) (n int) {
 	for _, c := range known.parse(raw).Cells {
 		if c.IsSuggestion() {
-			n += c.Deleted.Len() + c.Added.Len()
+			n += c.Deleted().Len() + c.Added().Len()
 		}
 	}
 	return n

@@ -28,7 +28,7 @@ func openBook(raw string) *book {
 		b.made++
 		for _, c := range doc.Cells[g.First : g.Last+1] {
 			access := Own
-			if c.Author == "Bob" {
+			if c.By().Author == "Bob" {
 				access = Foreign
 			}
 			b.owners[c.Start] = Owner{Suggestion: fmt.Sprintf("s%d", b.made), Access: access}
@@ -48,9 +48,9 @@ func contentsOf(raw string) map[int]content {
 	doc := critic.Parse(raw, critic.Everything)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
-		for _, s := range []Span{c.Deleted, c.Added} {
+		for _, s := range []Span{c.Deleted(), c.Added()} {
 			for at := s.Start; c.IsSuggestion() && at < s.End; at++ {
-				all[at] = content{c.Start, s == c.Added && !s.Empty()}
+				all[at] = content{c.Start, s == c.Added() && !s.Empty()}
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func TestDecidedApart(t *testing.T) {
 			log = append(log, fmt.Sprintf("%q to %q: %q", before, strings.Join(kept, ""), b.raw))
 		}
 		wrote := Everything.Accepted(b.raw)
-		list := Everything.SuggestionsBy(b.raw, b.owners)
+		list := Everything.SuggestionsBy(b.raw, func(at int) Owner { return b.owners[at] })
 		var accepted, rejected []Suggestion
 		for _, s := range list {
 			if r.IntN(2) == 0 {

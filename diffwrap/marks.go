@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Mark is one addition, deletion or substitution in a raw text. The rest of its span is delimiters, metadata and
@@ -25,21 +26,32 @@ type Content struct {
 // Layout splits a raw text into three lists, each in order: its marks, all its text, and its other syntax (comments,
 // delimiters of highlights, and attribution without a mark).
 func (k Known) Layout(raw string) (marks []Mark, text []Content, syntax []Span) {
-	doc := k.parse(raw)
-	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)
-	for i := range doc.Cells {
-		c := &doc.Cells[i]
+	return k.LayoutOf(raw, span.New(0, len(raw)))
+}
+
+// LayoutOf is Layout for a part of the text that begins and ends between marks.
+func (k Known) LayoutOf(raw string, part Span) (marks []Mark, text []Content, syntax []Span) {
+	cells := k.parse(raw).Within(part)
+	suggestions := 0
+	for i := range cells {
+		if cells[i].IsSuggestion() {
+			suggestions++
+		}
+	}
+	text, marks = make([]Content, 0, len(cells)), make([]Mark, 0, suggestions)
+	for i := range cells {
+		c := &cells[i]
 		switch {
 		case c.Kind == critic.Text:
 			text = append(text, Content{c.Span, -1, false, false})
 		case c.IsSuggestion():
-			if !c.Deleted.Empty() {
-				text = append(text, Content{c.Deleted, len(marks), true, false})
+			if !c.Deleted().Empty() {
+				text = append(text, Content{c.Deleted(), len(marks), true, false})
 			}
-			if !c.Added.Empty() {
-				text = append(text, Content{c.Added, len(marks), false, true})
+			if !c.Added().Empty() {
+				text = append(text, Content{c.Added(), len(marks), false, true})
 			}
-			marks = append(marks, Mark{c.Span, c.Deleted, c.Added, c.Highlight >= 0, c.Comment > 0})
+			marks = append(marks, Mark{c.Span, c.Deleted(), c.Added(), c.Highlight >= 0, c.Comment > 0})
 		default:
 			syntax = append(syntax, c.Span)
 		}
@@ -59,8 +71,8 @@ func (k Known) Texts(raw string) (original, accepted string) {
 	a.Grow(len(raw))
 	for i := range doc.Cells {
 		if c := &doc.Cells[i]; c.Kind != critic.Comment {
-			o.WriteString(c.Deleted.Of(raw))
-			a.WriteString(c.Added.Of(raw))
+			o.WriteString(c.Deleted().Of(raw))
+			a.WriteString(c.Added().Of(raw))
 		}
 	}
 	return o.String(), a.String()

@@ -36,8 +36,8 @@ func randomScript(r *rand.Rand, size int, letters string) (edits []Edit) {
 // stand.
 func TestSuggestionsBy(t *testing.T) {
 	raw := "{--a--}{++b++} x {++c++}"
-	by := func(first, second, third string) map[int]Owner {
-		return map[int]Owner{0: {Suggestion: first}, 7: {Suggestion: second}, 17: {Suggestion: third}}
+	by := func(first, second, third string) func(int) Owner {
+		return func(at int) Owner { return Owner{Suggestion: map[int]string{0: first, 7: second, 17: third}[at]} }
 	}
 	if got := (Known{}).SuggestionsBy(raw, by("1", "2", "3")); len(got) != 3 {
 		t.Errorf("three writers: %+v", got)

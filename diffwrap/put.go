@@ -184,14 +184,14 @@ func (p *putter) undo() []Edit {
 	left, same := p.New[p.NewBody:], true
 	for i := range p.Doc.Cells {
 		c := &p.Doc.Cells[i]
-		shown := c.Added
+		shown := c.Added()
 		switch {
 		case c.End <= p.RawBody:
 			continue
 		case c.Kind == critic.Text:
 			shown.Start = max(shown.Start, p.RawBody)
 		case p.own(c):
-			shown = c.Deleted
+			shown = c.Deleted()
 			edits = c.Reduce(edits, c.Kept(false))
 		}
 		if left, same = strings.CutPrefix(left, shown.Of(p.Doc.Raw)); !same {
@@ -213,7 +213,7 @@ func (p *putter) own(c *critic.Cell) bool {
 	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && p.Fixed[o.Suggestion]:
 		return false
 	}
-	return p.isWritersName(c.Author)
+	return p.isWritersName(c.By().Author)
 }
 
 // isWritersName reports whether a name in the text is the writer's or empty.

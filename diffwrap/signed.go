@@ -49,7 +49,7 @@ func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) 
 	for _, view := range []string{p.Old, p.original} {
 		countMost(known, view, critic.CommentsIn(view))
 	}
-	deleted := make(map[int]string)
+	deleted := make(map[int32]string)
 	for i := range p.Doc.Cells {
 		switch c := &p.Doc.Cells[i]; {
 		case c.Comment > 0:
@@ -80,8 +80,8 @@ func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
 	case strings.ContainsAny(text, "\r\n"):
 		return &RefusedError{Line: line, Literal: text, Err: ErrComment,
 			advice: "write the comment on one line, or write the text into the note, where it becomes a suggestion"}
-	case !p.isWritersName(c.Author), strings.Contains(text[:c.Body.Start-c.Start], "authorId="):
-		return &RefusedError{Line: line, Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
+	case !p.isWritersName(c.By().Author), strings.Contains(text[:c.Body.Start-c.Start], "authorId="):
+		return &RefusedError{Line: line, Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.By().Author),
 			advice: "write the comment without a name"}
 	}
 	return nil
@@ -103,8 +103,8 @@ func (p *putter) checkNames(body string) error {
 			continue
 		}
 		text := c.Of(body)
-		if known[text]--; known[text] < 0 && !p.isWritersName(c.Author) {
-			return &RefusedError{Line: span.LineOf(p.New, p.NewBody+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
+		if known[text]--; known[text] < 0 && !p.isWritersName(c.By().Author) {
+			return &RefusedError{Line: span.LineOf(p.New, p.NewBody+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.By().Author),
 				advice: "leave the name out"}
 		}
 	}

@@ -52,12 +52,12 @@ func (s *Suggestion) Stretches() []Span {
 func (k Known) Suggestions(raw string) []Suggestion { return k.SuggestionsBy(raw, nil) }
 func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions(raw) }
 
-// SuggestionsBy is Suggestions with owners, by offset in raw. Marks with the same Owner.Suggestion belong together at
-// any distance. Other adjacent marks form one suggestion only if they have the same owner.
-func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
+// SuggestionsBy is Suggestions with the owner of the mark at each offset in raw. Marks with the same Owner.Suggestion
+// belong together at any distance. Other adjacent marks form one suggestion only if they have the same owner.
+func (k Known) SuggestionsBy(raw string, ownerAt func(start int) Owner) []Suggestion {
 	parsed := *k.parse(raw)
 	doc := &parsed
-	doc.Owners = owners
+	doc.OwnerAt = ownerAt
 	groups := doc.Groups()
 	known, out := make(map[string]int, len(groups)), slices.Grow([]Suggestion(nil), len(groups)) // nil if there is none
 	lines := lineCounter{doc: doc, line: 1}
@@ -71,12 +71,14 @@ func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
 			}
 		}
 		after = g.Last + 1
-		if id := owners[s.Start].Suggestion; id != "" {
-			if i, ok := known[id]; ok {
-				out[i].join(s)
-				continue
+		if ownerAt != nil {
+			if id := ownerAt(s.Start).Suggestion; id != "" {
+				if i, ok := known[id]; ok {
+					out[i].join(s)
+					continue
+				}
+				known[id] = len(out)
 			}
-			known[id] = len(out)
 		}
 		out = append(out, s)
 	}
@@ -121,16 +123,16 @@ func annotation(d *critic.Document, i int) (s Suggestion, next int, ok bool) {
 	c := &d.Cells[i]
 	switch {
 	case c.Kind == critic.HighlightOpen:
-		s = Suggestion{Kind: Highlight, Start: c.Start, Author: c.Author, Time: c.Time}
+		s = Suggestion{Kind: Highlight, Start: c.Start, Author: c.By().Author, Time: c.By().Time}
 		next = i + 1
 		for d.Cells[next].Kind != critic.HighlightClose {
-			s.New += d.Cells[next].Added.Of(d.Raw)
+			s.New += d.Cells[next].Added().Of(d.Raw)
 			next++
 		}
 		s.End = d.Cells[next].End
 		next++
 	case c.Kind == critic.Comment && !c.Resolved:
-		s = Suggestion{Kind: Comment, Start: c.Start, End: c.End, New: c.Body.Of(d.Raw), Author: c.Author, Time: c.Time}
+		s = Suggestion{Kind: Comment, Start: c.Start, End: c.End, New: c.Body.Of(d.Raw), Author: c.By().Author, Time: c.By().Time}
 		next = i + 1
 	default:
 		return s, i + 1, false
@@ -155,9 +157,9 @@ func suggestion(d *critic.Document, g critic.Group) Suggestion {
 	var a critic.Attribution
 	for i := g.First; i <= g.Last; i++ {
 		c := &d.Cells[i]
-		s.Old += c.Deleted.Of(d.Raw)
-		s.New += c.Added.Of(d.Raw)
-		a = a.OrElse(c.Attribution)
+		s.Old += c.Deleted().Of(d.Raw)
+		s.New += c.Added().Of(d.Raw)
+		a = a.OrElse(c.By())
 	}
 	s.Author, s.Time = a.Author, a.Time
 	s.addComments(d, d.Cells[g.Last+1:g.LastComment+1])
@@ -182,7 +184,7 @@ type lineCounter struct {
 // at returns the 1-based line of cell i.
 func (l *lineCounter) at(i int) int {
 	for ; l.next < i; l.next++ {
-		l.line += strings.Count(l.doc.Cells[l.next].Added.Of(l.doc.Raw), "\n")
+		l.line += strings.Count(l.doc.Cells[l.next].Added().Of(l.doc.Raw), "\n")
 	}
 	return l.line
 }

@@ -35,7 +35,7 @@ func (k Known) Threads(raw string) []Thread {
 		for ; opensComment(doc, i); i++ {
 			c := &doc.Cells[i]
 			t.Comments = append(t.Comments, Suggestion{Kind: Comment, Start: c.Start, End: c.End, Line: t.Line,
-				New: c.Body.Of(raw), Author: c.Author, Time: c.Time})
+				New: c.Body.Of(raw), Author: c.By().Author, Time: c.By().Time})
 			t.End = c.End
 		}
 		out = append(out, t)
@@ -62,7 +62,7 @@ func wordsBefore(d *critic.Document, i int) string {
 		if c.Kind == critic.Comment {
 			continue
 		}
-		text = c.Added.Of(d.Raw) + text
+		text = c.Added().Of(d.Raw) + text
 		if at := strings.LastIndexByte(text, '\n'); !highlight && at >= 0 {
 			text = text[at+1:]
 			break

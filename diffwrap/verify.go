@@ -46,7 +46,7 @@ func (p *putter) rejected(doc *critic.Document) string {
 		left := c.Span
 		switch {
 		case c.IsSuggestion():
-			left = c.Deleted
+			left = c.Deleted()
 		case c.Kind == critic.Comment && p.Bare[c.Of(doc.Raw)]:
 			continue
 		case c.Kind == critic.HighlightOpen:

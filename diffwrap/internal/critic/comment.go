@@ -39,7 +39,7 @@ func (p *parser) numberComments(cells []Cell, found int) int {
 		}
 		found++
 		for i := first; i < last; i++ {
-			cells[i].Comment = found
+			cells[i].Comment = int32(found)
 		}
 	}
 	return found
@@ -90,9 +90,10 @@ func SignedMarks(text string) []Cell {
 		c, ok := reader.mark(&find, i)
 		if !ok {
 			m, n := readTail(text[i:])
-			c = Cell{Span: span.New(i, i+n), Attribution: m.Attribution}
+			c = Cell{Span: span.New(i, i+n)}
+			c.attribute(m.Attribution)
 		}
-		if c.Author != "" {
+		if c.By().Author != "" {
 			out = append(out, c)
 		}
 	}

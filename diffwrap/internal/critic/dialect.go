@@ -104,12 +104,10 @@ func (p *parser) readTail(text string, c *Cell) {
 			return
 		}
 		c.End += n
+		c.tail += int32(n)
 		p.tails = true
-		c.Attribution = c.OrElse(m.Attribution)
+		c.attribute(c.By().OrElse(m.Attribution))
 		c.Resolved = c.Resolved || m.resolved && c.Kind == Comment
-		if c.Kind == Comment && !c.Resolved {
-			c.Added = c.Span
-		}
 	}
 }
 
@@ -172,15 +170,11 @@ func (p *parser) authoredComment(find *span.Finder, i int) (Cell, bool) {
 	if end < 0 {
 		return Cell{}, false
 	}
-	c := Cell{Kind: Comment, Body: span.New(i+n, end), Close: end + len("<<}}")}
-	c.Span = span.New(i, c.Close)
-	c.Attribution, c.Resolved = m.Attribution, m.resolved
+	c := Cell{Kind: Comment, Resolved: m.resolved, Body: span.New(i+n, end), Span: span.New(i, end+len("<<}}"))}
+	c.attribute(m.Attribution)
 	if c.Body.Empty() {
 		c.Kind = Hidden
 		return c, true
-	}
-	if !c.Resolved {
-		c.Added = c.Span
 	}
 	p.readTail(find.Text, &c)
 	return c, true

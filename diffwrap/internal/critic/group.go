@@ -74,7 +74,7 @@ func (d *Document) IsMark(i int, kind Kind) bool {
 // counts for a mark without attribution directly before it.
 func (d *Document) sameWriter(i, next int) bool {
 	a, b := &d.Cells[i], &d.Cells[next]
-	return (d.Owners == nil || d.Owners[a.Start].joins(d.Owners[b.Start])) && (a.Author == b.Author || a.Author == "" && b.End > b.Close)
+	return (a.By().Author == b.By().Author || a.By().Author == "" && b.tail > 0) && (d.OwnerAt == nil || d.OwnerAt(a.Start).joins(d.OwnerAt(b.Start)))
 }
 
 // hidesDelimiter reports whether the cut between cells i and i+1 splits a delimiter.
@@ -95,8 +95,8 @@ func (p *parser) shareAttribution() {
 	for _, g := range p.Groups() {
 		var a Attribution
 		for i := g.Last; i >= g.First; i-- {
-			a = p.Cells[i].OrElse(a)
-			p.Cells[i].Attribution = a
+			a = p.Cells[i].By().OrElse(a)
+			p.Cells[i].attribute(a)
 		}
 	}
 }

@@ -96,8 +96,17 @@ func union(a, b []int) []int {
 }
 
 // Missing returns the offsets of the marks in others that k does not have.
-func (k Known) Missing(others Known) []int {
-	return slices.DeleteFunc(slices.Clone(others.offsets), k.Has)
+func (k Known) Missing(others Known) (missing []int) {
+	have := k.offsets
+	for _, at := range others.offsets {
+		for len(have) > 0 && have[0] < at {
+			have = have[1:]
+		}
+		if !k.every && (len(have) == 0 || have[0] > at) {
+			missing = append(missing, at)
+		}
+	}
+	return missing
 }
 
 func deletes(edits []span.Edit, s span.Span) bool {
@@ -242,7 +251,7 @@ func (p *parser) isEmpty(c *Cell) bool {
 	case Hidden:
 		return false
 	case Substitution:
-		return c.Added.Empty() && c.Deleted.Empty() || p.Raw[c.Start+DelimiterLen] == '}'
+		return c.Added().Empty() && c.Deleted().Empty() || p.Raw[c.Start+DelimiterLen] == '}'
 	}
 	return c.Body.Empty() || p.Raw[c.Start+DelimiterLen] == '}'
 }

@@ -24,18 +24,63 @@ const (
 )
 
 // Cell is one piece of the raw text. The cells of a document are contiguous.
+//
+// A note may have many cells, and each change copies them, so a cell is small.
 type Cell struct {
 	Kind      Kind
-	Resolved  bool      // the cell is a resolved comment, which views hide
-	literal   bool      // the cell is a known deletion of literal text that may be part of a comment
-	Comment   int       // deletions that together delete one comment have the same number; others have 0
-	Highlight int       // index of the cell that opens the highlight around this cell; -1 outside of highlights
-	span.Span           // range in raw, with delimiters, metadata and the dialect's tail
-	Body      span.Span // text between the delimiters, after the metadata
-	Close     int       // offset just after the closing delimiter, where the dialect's tail starts
-	Added     span.Span // text in the accepted view
-	Deleted   span.Span // text in the original view
-	Attribution
+	Resolved  bool         // the cell is a resolved comment, which views hide
+	literal   bool         // the cell is a known deletion of literal text that may be part of a comment
+	Comment   int32        // deletions that together delete one comment have the same number; others have 0
+	Highlight int32        // index of the cell that opens the highlight around this cell; -1 outside of highlights
+	half      int32        // length of the first half of a substitution
+	tail      int32        // length of the dialect's tail after the closing delimiter
+	span.Span              // range in raw, with delimiters, metadata and the dialect's tail
+	Body      span.Span    // text between the delimiters, after the metadata
+	by        *Attribution // nil if unknown
+}
+
+// By returns the cell's attribution, or a zero one.
+func (c *Cell) By() (a Attribution) {
+	if c.by != nil {
+		a = *c.by
+	}
+	return a
+}
+
+func (c *Cell) attribute(a Attribution) {
+	if c.by = nil; a != (Attribution{}) {
+		c.by = &a
+	}
+}
+
+// Added returns the text in the accepted view, or a zero range.
+func (c *Cell) Added() (s span.Span) {
+	switch c.Kind {
+	case Text:
+		s = c.Span
+	case Addition:
+		s = c.Body
+	case Substitution:
+		s = span.New(c.Body.Start+int(c.half)+len(arrow), c.Body.End)
+	case Comment:
+		if !c.Resolved {
+			s = c.Span
+		}
+	}
+	return s
+}
+
+// Deleted returns the text in the original view, or a zero range.
+func (c *Cell) Deleted() (s span.Span) {
+	switch c.Kind {
+	case Text:
+		s = c.Span
+	case Deletion:
+		s = c.Body
+	case Substitution:
+		s = span.New(c.Body.Start, c.Body.Start+int(c.half))
+	}
+	return s
 }
 
 // Attribution is a dialect's data about the writer of a mark.
@@ -51,10 +96,10 @@ func (c *Cell) IsSuggestion() bool {
 // Kept returns the part of a mark that remains after a decision.
 func (c *Cell) Kept(accept bool) span.Span {
 	switch {
-	case accept && !c.Added.Empty():
-		return c.Added
-	case !accept && !c.Deleted.Empty():
-		return c.Deleted
+	case accept && !c.Added().Empty():
+		return c.Added()
+	case !accept && !c.Deleted().Empty():
+		return c.Deleted()
 	}
 	return span.New(c.End, c.End)
 }
@@ -68,11 +113,11 @@ func (c *Cell) Reduce(edits []span.Edit, left span.Span) []span.Edit {
 func (c *Cell) visible(v View) span.Span {
 	switch {
 	case v == AcceptedView:
-		return c.Added
+		return c.Added()
 	case c.Comment > 0:
 		return span.New(c.End, c.End)
 	}
-	return c.Deleted
+	return c.Deleted()
 }
 
 type Document struct {
@@ -81,9 +126,10 @@ type Document struct {
 	Unclosed int   // offset of the first opener without a closer, -1 if there is none
 	Known    Known // known marks
 	Literal  []int // start offsets of well-formed marks that are literal text
-	// Owners has the owners of marks by offset, unless it is nil. Adjacent marks are one suggestion only if they have
-	// the same owner.
-	Owners map[int]Owner
+	local    bool  // see isLocal
+	// OwnerAt returns the owner of the mark at an offset, unless it is nil. Adjacent marks are one suggestion only if
+	// they have the same owner.
+	OwnerAt func(start int) Owner
 }
 
 func (d *Document) Counted() Known {
@@ -120,6 +166,7 @@ func Parse(raw string, known Known) *Document {
 	if p.tails {
 		p.shareAttribution()
 	}
+	p.local = p.isLocal()
 	return p.Document
 }
 
@@ -145,6 +192,7 @@ type parser struct {
 	literals     *literals // nil until an unknown mark is found
 	tails        bool      // a mark has attribution after it
 	takesComment bool      // a deletion may delete a comment, see mayTakeComment
+	loose        bool      // an opener opens no mark, or there is a highlight
 }
 
 // scan parses raw[from:to]. highlight is the index of the cell that opens the highlight around it, or -1.
@@ -159,6 +207,7 @@ func (p *parser) scan(from, to, highlight int) {
 		i += brace
 		c, ok := p.mark(&find, i)
 		if !ok || !p.counts(&c) {
+			p.loose = p.loose || opensMark(p.Raw[i:])
 			i++
 			continue
 		}
@@ -173,7 +222,7 @@ func (p *parser) scan(from, to, highlight int) {
 func (p *parser) addText(from, to, highlight int) {
 	if from < to {
 		s := span.New(from, to)
-		p.add(Cell{Kind: Text, Highlight: highlight, Span: s, Body: s, Added: s, Deleted: s})
+		p.add(Cell{Kind: Text, Highlight: int32(highlight), Span: s, Body: s})
 	}
 }
 
@@ -186,7 +235,7 @@ func (p *parser) add(c Cell) {
 
 // addMark appends a mark. For a highlight it appends the two delimiters with the content between them.
 func (p *parser) addMark(c Cell, highlight int) {
-	c.Highlight = highlight
+	c.Highlight = int32(highlight)
 	if c.Kind != HighlightOpen {
 		p.add(c)
 		return
@@ -194,6 +243,7 @@ func (p *parser) addMark(c Cell, highlight int) {
 	closing := Cell{Kind: HighlightClose, Highlight: -1, Span: span.New(c.Body.End, c.End)}
 	body := c.Body
 	c.Span.End, c.Body.End = body.Start, body.Start
+	p.loose = true
 	p.Cells = append(p.Cells, c)
 	p.scan(body.Start, body.End, len(p.Cells)-1)
 	p.Cells = append(p.Cells, closing)
@@ -214,12 +264,12 @@ func (p *parser) mark(find *span.Finder, i int) (Cell, bool) {
 		}
 		return Cell{}, false
 	}
-	c := Cell{Kind: f.kind, Close: end + len(f.close), Body: span.New(from, end)}
-	c.Span = span.New(i, c.Close)
+	c := Cell{Kind: f.kind, Body: span.New(from, end), Span: span.New(i, end+len(f.close))}
 	meta, n := readMetadata(find.Text[from:end])
 	c.Body.Start += n
-	c.Attribution, c.Resolved = meta.Attribution, meta.resolved
-	if !p.showBody(find, &c) {
+	c.attribute(meta.Attribution)
+	c.Resolved = meta.resolved
+	if !p.readBody(find, &c) {
 		return Cell{}, false
 	}
 	p.readTail(find.Text, &c)
@@ -232,26 +282,17 @@ func (p *parser) mayTakeComment(c *Cell) bool {
 	return strings.HasPrefix(body, "{>") || strings.HasPrefix(body, "{{")
 }
 
-// showBody sets the text of a mark in the views. It fails for a substitution without an arrow, because that is literal
-// text.
-func (p *parser) showBody(find *span.Finder, c *Cell) bool {
+// readBody reads the body of a mark. It fails for a substitution without an arrow, because that is literal text.
+func (p *parser) readBody(find *span.Finder, c *Cell) bool {
 	switch c.Kind {
-	case Addition:
-		c.Added = c.Body
 	case Deletion:
-		c.Deleted = c.Body
 		p.takesComment = p.takesComment || p.mayTakeComment(c)
 	case Substitution:
 		at := find.Next(arrow, c.Body.Start)
 		if at < 0 || at+len(arrow) > c.Body.End {
 			return false
 		}
-		c.Deleted = span.New(c.Body.Start, at)
-		c.Added = span.New(at+len(arrow), c.Body.End)
-	case Comment:
-		if !c.Resolved {
-			c.Added = c.Span
-		}
+		c.half = int32(at - c.Body.Start)
 	}
 	return true
 }

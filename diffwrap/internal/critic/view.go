@@ -64,7 +64,7 @@ func (d *Document) Segments(v View) (out []Segment) {
 // Shows reports whether the accepted view of the document equals text. It does not build the view.
 func (d *Document) Shows(text string) bool {
 	for i := range d.Cells {
-		s := d.Cells[i].Added.Of(d.Raw)
+		s := d.Cells[i].Added().Of(d.Raw)
 		if !strings.HasPrefix(text, s) {
 			return false
 		}

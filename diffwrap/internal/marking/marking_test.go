@@ -24,7 +24,7 @@ func drawPatch(r *rand.Rand) *Patch {
 	from := randomtest.Between(r, 0, len(old))
 	to := randomtest.Between(r, from, min(len(old), from+20))
 	written := strings.Join(randomtest.Some(r, 0, 3, pieces[:12]...), "")
-	own := func(c *critic.Cell) bool { return c.IsSuggestion() && c.Author == "" }
+	own := func(c *critic.Cell) bool { return c.IsSuggestion() && c.By().Author == "" }
 	stay := r.IntN(2) == 0
 	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own, AwaitsDecision: func(*critic.Cell) bool { return stay }}
 }

@@ -139,14 +139,14 @@ func (p *Patch) cut() []Piece {
 		case c.Kind == critic.Comment && !p.Own(c):
 			add(roleForeignComment, c.Span, c, c.Len())
 		case p.Own(c):
-			if !c.Deleted.Empty() {
-				add(roleDropped, c.Deleted, c, 0)
+			if !c.Deleted().Empty() {
+				add(roleDropped, c.Deleted(), c, 0)
 			}
-			if !c.Added.Empty() {
-				add(roleOwn, c.Added, c, c.Added.Len())
+			if !c.Added().Empty() {
+				add(roleOwn, c.Added(), c, c.Added().Len())
 			}
 		case c.Kind == critic.Addition || c.Kind == critic.Substitution:
-			add(roleForeignText, c.Span, c, c.Added.Len())
+			add(roleForeignText, c.Span, c, c.Added().Len())
 		default:
 			add(roleForeignHidden, c.Span, c, 0)
 		}

@@ -92,12 +92,12 @@ func (p *Patch) joinsWord(x *Piece, hunks []align.Hunk) bool {
 // retypes reports whether hunks next to a piece type a word that the piece deletes. If the piece deletes no word, typed
 // blanks count.
 func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
-	if x.cell.Deleted.Empty() {
+	if x.cell.Deleted().Empty() {
 		return false
 	}
 	notInWord := func(r rune) bool { return !markdown.InWord(r) }
 	near := span.New(len(strings.TrimRightFunc(p.Old[:x.View.Start], notInWord)), len(p.Old)-len(strings.TrimLeftFunc(p.Old[x.View.End:], notInWord)))
-	deleted := strings.FieldsFunc(x.cell.Deleted.Of(p.Doc.Raw), notInWord)
+	deleted := strings.FieldsFunc(x.cell.Deleted().Of(p.Doc.Raw), notInWord)
 	for _, h := range touching(hunks, near) {
 		typed := p.wholeWords(h.New).Of(p.New)
 		if len(deleted) == 0 && typed != "" && strings.TrimSpace(typed) == "" ||

@@ -12,18 +12,24 @@ import (
 )
 
 func (x *Layout) List(p model.Path) []model.Suggestion {
-	owners := make(map[int]diffwrap.Owner, len(x.Marks))
-	for k, m := range x.Marks {
-		owners[m.Start] = x.MarkOwners[k].forLens()
-	}
-	marks := x.Known.SuggestionsBy(x.Raw, owners)
-	list := make([]model.Suggestion, len(marks))
 	k := 0
-	for i, s := range marks {
-		for x.Marks[k].Start < s.Start {
+	ownerAt := func(start int) diffwrap.Owner { // starts are in order, except those of adjacent marks
+		for k > 0 && x.Marks[k].Start > start {
+			k--
+		}
+		for x.Marks[k].Start < start {
 			k++
 		}
-		list[i] = model.Suggestion{Suggestion: s, Path: p}
+		return x.MarkOwners[k].forLens()
+	}
+	marks := x.Known.SuggestionsBy(x.Raw, ownerAt)
+	list := make([]model.Suggestion, len(marks))
+	k = 0
+	for i := range marks {
+		for x.Marks[k].Start < marks[i].Start {
+			k++
+		}
+		list[i].Suggestion, list[i].Path = marks[i], p
 		if o := &x.MarkOwners[k]; o.Suggestion != nil {
 			list[i].ID = o.Suggestion.ID
 			o.Suggestion.setAuthor(&list[i])
@@ -34,8 +40,10 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 			o.lastWriter.setAuthor(&list[i])
 		}
 	}
-	list = append(list, x.comments(p, marks)...)
-	slices.SortStableFunc(list, func(a, b model.Suggestion) int { return a.Start - b.Start })
+	if comments := x.comments(p, marks); len(comments) > 0 {
+		list = append(list, comments...)
+		slices.SortStableFunc(list, func(a, b model.Suggestion) int { return a.Start - b.Start })
+	}
 	return list
 }
 
