@@ -80,6 +80,7 @@ var extractTests = []struct {
 	{"row 30 info string with a backtick is inline code", "``` a`b\n[[x]]", []string{"w:x"}},
 	{"row 30 indented code", "a\n\n    [[x]]\n\t[[y]]\n\n[[z]]\n    [[u]]", []string{"w:z", "w:u"}},
 	{"row 30 indented list text is not code", "- a\n\n    [[x]]\n\n    - [[y]]", []string{"w:x", "w:y"}},
+	{"row 30 a tab after a mark is no code", "-\t[[x]]\n\n>\t[[y]]\n\n> \t[[z]]\n\n1.\t- \t[[u]]", []string{"w:x", "w:y", "w:z", "w:u"}},
 	{"row 31 callout, footnote", "> [!note] [[a]]\n> [[b]]\n\n[^1]: see [[c]]", []string{"w:a", "w:b", "w:c"}},
 	{"row 31 table", "| [[n\\|a]] | [[m#h\\|b]] |", []string{"w:n|a", "w:m#h|b"}},
 	{"row 32 front matter", "---\nx: \"[[N]]\"\ny:\n  - '[[M|m]]'\n  - \"[[O#h]]\" # \"[[no]]\"\nz: [\"[[P]]\", '[[Q]]']\nplain: it's \"[[no]]\"\n---\n[[B]]",
