@@ -313,9 +313,9 @@ func (s *step) check(before, after scene, parts map[string]bool) error {
 		return nil
 	}
 	hadO, hadA, hasO, hasA := count(before.o), count(before.a), count(after.o), count(after.a)
-	parts = maps.Clone(parts)
-	maps.Copy(parts, before.inLiterals())
-	maps.Copy(parts, after.inLiterals())
+	loose := before.inLiterals()
+	maps.Copy(loose, after.inLiterals())
+	maps.Copy(loose, s.loose)
 	for w := range count(before.o, before.a) {
 		if s.gone[w] || parts[w] {
 			continue
@@ -323,12 +323,12 @@ func (s *step) check(before, after scene, parts map[string]bool) error {
 		if hasO[w]+hasA[w] == 0 {
 			return fmt.Errorf("LOST: %s", w)
 		}
-		if !s.loose[w] && hadO[w] == 1 && hadA[w] == 1 && (hasO[w] != 1 || hasA[w] != 1) {
+		if !loose[w] && hadO[w] == 1 && hadA[w] == 1 && (hasO[w] != 1 || hasA[w] != 1) {
 			return fmt.Errorf("PLAIN: %s is %d times in the original view and %d times in the accepted one", w, hasO[w], hasA[w])
 		}
 	}
 	for w := range count(after.o, after.a) {
-		if !s.gone[w] && !s.loose[w] && !parts[w] && (hasO[w] > max(1, hadO[w]) || hasA[w] > max(1, hadA[w])) {
+		if !s.gone[w] && !loose[w] && !parts[w] && (hasO[w] > max(1, hadO[w]) || hasA[w] > max(1, hadA[w])) {
 			return fmt.Errorf("TWICE: %s", w)
 		}
 	}

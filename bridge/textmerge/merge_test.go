@@ -82,8 +82,6 @@ func TestMergeView(t *testing.T) {
 	}
 }
 
-// TestMergeSeparatesWords replaces text in which others have typed two words. The deletion of the text between these
-// words must not make them one word.
 // A write deletes what it has deleted, although text that no view shows stands before it now, and stood after it.
 func TestMergeComparesViews(t *testing.T) {
 	side := func(raw string, runs ...ycrdt.Run) Side {
@@ -114,6 +112,8 @@ func TestMergePutsNoTextIntoAComment(t *testing.T) {
 	}
 }
 
+// TestMergeSeparatesWords replaces text in which others have typed two words. The deletion of the text between these
+// words must not make them one word.
 func TestMergeSeparatesWords(t *testing.T) {
 	doc, text, base := docOf("one two\nend\n")
 	current := edit(doc, text, "one two x\ny end\n")
