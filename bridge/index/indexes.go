@@ -105,7 +105,7 @@ func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (all marked
 	if err := x.followPending.Current(ctx); err != nil {
 		return all, err
 	}
-	for _, m := range x.pending.below(under, func(markedNote) bool { return true }) {
+	for _, m := range x.pending.below(under) {
 		all.suggestions = append(all.suggestions, m.suggestions...)
 		all.threads = append(all.threads, m.threads...)
 	}
@@ -133,7 +133,7 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	return namespace.FilterVisible(x.tree, x.notes.below(under, func(*NoteInfo) bool { return true }), pathOf), nil
+	return namespace.FilterVisible(x.tree, x.notes.below(under), pathOf), nil
 }
 
 // NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts are compared without
@@ -149,8 +149,8 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	notes := x.notes.below("", func(n *NoteInfo) bool {
-		return !slices.ContainsFunc(conditions, func(c condition) bool { return !n.meets(c) })
+	notes := slices.DeleteFunc(x.notes.below(""), func(n *NoteInfo) bool {
+		return slices.ContainsFunc(conditions, func(c condition) bool { return !n.meets(c) })
 	})
 	return namespace.FilterVisible(x.tree, notes, pathOf), nil
 }

@@ -54,17 +54,14 @@ func (x *values[T]) rename(oldPath, newPath model.Path) {
 	}
 }
 
-// below returns the values of the notes at a path or below it, sorted by path. It omits values for which keep returns
-// false.
-func (x *values[T]) below(under model.Path, keep func(T) bool) (list []T) {
+// below returns the values of the notes at a path or below it, sorted by path.
+func (x *values[T]) below(under model.Path) []T {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	from, to := x.span(under)
-	list = make([]T, 0, to-from)
-	for _, n := range x.notes[from:to] {
-		if keep(n.value) {
-			list = append(list, n.value)
-		}
+	list := make([]T, to-from)
+	for i, n := range x.notes[from:to] {
+		list[i] = n.value
 	}
 	return list
 }

@@ -57,7 +57,7 @@ func TestValuesFollowChanges(t *testing.T) {
 						list = append(list, want[q])
 					}
 				}
-				if got := x.below(under, func(string) bool { return true }); !slices.Equal(got, list) {
+				if got := x.below(under); !slices.Equal(got, list) {
 					t.Fatalf("below %q: %q, want %q", under, got, list)
 				}
 			}

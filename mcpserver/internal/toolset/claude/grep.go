@@ -55,7 +55,7 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (result.Result, 
 		return result.Result{}, err
 	}
 	res := job.page(entries)
-	if len(entries) == 0 && job.after == nil && job.under == "" {
+	if len(entries) == 0 && job.after == nil && job.under == "" && !job.globs.All() {
 		res.Text = append(res.Text, belowARoot(ctx, c, job.globs)...)
 	}
 	return res, nil
