@@ -207,7 +207,7 @@ func (p *parser) scan(from, to, highlight int) {
 		i += brace
 		c, ok := p.mark(&find, i)
 		if !ok || !p.counts(&c) {
-			p.loose = p.loose || opensMark(p.Raw[i:])
+			p.loose = p.loose || ok
 			i++
 			continue
 		}
@@ -262,6 +262,7 @@ func (p *parser) mark(find *span.Finder, i int) (Cell, bool) {
 		if p.Unclosed < 0 {
 			p.Unclosed = i
 		}
+		p.loose = true
 		return Cell{}, false
 	}
 	c := Cell{Kind: f.kind, Body: span.New(from, end), Span: span.New(i, end+len(f.close))}
@@ -270,6 +271,7 @@ func (p *parser) mark(find *span.Finder, i int) (Cell, bool) {
 	c.attribute(meta.Attribution)
 	c.Resolved = meta.resolved
 	if !p.readBody(find, &c) {
+		p.loose = true
 		return Cell{}, false
 	}
 	p.readTail(find.Text, &c)
