@@ -24,7 +24,7 @@ func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decisi
 	defer l.Unlock()
 	out := Decided{Failed: make(map[model.Path]error)}
 	public := make(map[*tree.Proposal]model.Proposal)
-	lost := make(map[string]string) // by proposal ID; see ProposalRecord.LostRel
+	lost := make(map[string]string)            // by proposal ID; see ProposalRecord.LostRel
 	l.restoreNames(context.WithoutCancel(ctx)) // a failing disk may have kept an earlier decision from restoring them
 	pending := l.Pending()
 	list = slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
