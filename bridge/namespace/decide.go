@@ -25,7 +25,8 @@ func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decisi
 	out := Decided{Failed: make(map[model.Path]error)}
 	public := make(map[*tree.Proposal]model.Proposal)
 	lost := make(map[string]string) // by proposal ID; see ProposalRecord.LostRel
-	l.restoreNames(context.WithoutCancel(ctx)) // a failing disk may have kept an earlier decision from restoring them
+	// A failing disk may have kept an earlier decision from restoring names.
+	l.restoreNames(context.WithoutCancel(ctx))
 	pending := l.Pending()
 	list = slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
 		if !slices.Contains(pending, p) {

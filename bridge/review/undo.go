@@ -190,13 +190,13 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			out.Failed[at] = err
 			continue
 		}
-		nodes[e.Path] = r.tree.Root(e.Root).Lookup(e.Rel) // this finds the note even if its deletion is proposed
+		nodes[e.Path] = r.tree.Root(e.Root).Lookup(e.Rel)
 		entriesOf[e.Path] = append(entriesOf[e.Path], e)
 	}
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, nodes, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			n := nodes[p]
+			n := r.tree.Root(e.Root).Lookup(e.Rel) // another note at p may be proposed to be deleted
 			if n == nil || n.Note == nil {
 				_, err := j.explainMissing(e.JournalEntry)
 				return again, err
