@@ -520,7 +520,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	tear := func(at diffwrap.Span) { // the lost delimiter with the same text around it moved there with its line
 		text := at.Of(a.after)
-		was := slices.MaxFunc(lost[text][:min(len(lost[text]), maxTries)], func(x, y diffwrap.Span) int { return a.around(x, at) - a.around(y, at) })
+		was := slices.MaxFunc(lost[text][:min(len(lost[text]), maxTries)], func(x, y diffwrap.Span) int { return a.sameAround(x, at) - a.sameAround(y, at) })
 		a.breakDelimiter(at, was, false)
 		lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return s == was })
 	}
@@ -558,8 +558,8 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	return len(a.broken) > n
 }
 
-// around returns the number of bytes directly before and after an old and a new span that are equal, in one line.
-func (a *externalDiff) around(old, current diffwrap.Span) (n int) {
+// sameAround returns the number of bytes directly before and after an old and a new span that are equal, in one line.
+func (a *externalDiff) sameAround(old, current diffwrap.Span) (n int) {
 	for i := 1; i <= min(old.Start, current.Start) && a.before[old.Start-i] == a.after[current.Start-i] && a.before[old.Start-i] != '\n'; i++ {
 		n++
 	}

@@ -237,3 +237,11 @@ func TestCommentsStayWhole(t *testing.T) {
 		}
 	})
 }
+
+// A mark whose one delimiter moves past a user's lines stays a mark.
+func TestAMarkAroundMovedLinesStays(t *testing.T) {
+	const before, after = "{++- x\n- y\n++}- b\n- some longer line of a user\n", "{++- x\n- y\n- some longer line of a user\n++}- b\n"
+	if got := textmerge.DiffExternal(before, after, nil); len(got.Broken)+len(got.Plain) > 0 || len(got.Moved) != 1 {
+		t.Errorf("%q -> %q: got %+v", before, after, got)
+	}
+}
