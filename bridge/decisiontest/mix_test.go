@@ -723,7 +723,7 @@ func (m *mix) agentText(text string) string {
 	case 5:
 		lines = slices.Delete(lines, j, j+1)
 	case 6:
-		lines = slices.Insert(lines, j, a+" line")
+		lines = slices.Insert(lines, j, a+" line"+a[1:])
 	case 7:
 		lines = slices.Insert(lines, j, "- "+a+" "+m.word("A"))
 	case 8:

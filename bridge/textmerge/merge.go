@@ -53,7 +53,7 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 	return edits
 }
 
-// moveToWhole moves insertions and deletions along equal characters, for example from a line with the line break after
+// moveToWhole moves deletions along equal characters, for example from a line with the line break after
 // it to the line with the break before it. If others have inserted text into the range that an edit deletes, the edit
 // moves to an equal range that they still have in one piece. If others have deleted part of the range, the edit moves
 // to an equal range that they have deleted as a whole. Otherwise the edit stays.
@@ -65,11 +65,8 @@ func moveToWhole(text string, edits []diffwrap.Edit, shared []Match) {
 		if i+1 < len(edits) {
 			next = edits[i+1].Off
 		}
-		switch {
-		case e.New == "":
+		if e.New == "" {
 			e.Off = wholeAt(text, *e, end, next-e.Len, shared)
-		case e.Len == 0:
-			*e = besideShared(text, *e, end, shared)
 		}
 		end = e.Off + e.Len
 	}
@@ -97,27 +94,6 @@ func wholeAt(text string, e diffwrap.Edit, least, most int, shared []Match) int 
 		}
 	}
 	return e.Off
-}
-
-// besideShared applies to an insertion if others have deleted the characters on both sides of the insertion. It moves
-// the insertion to the left along equal characters, to the place after a character that others still have.
-func besideShared(text string, e diffwrap.Edit, least int, shared []Match) diffwrap.Edit {
-	has := func(off int) bool {
-		_, kept := sharedIn(shared, off, 1)
-		return off >= 0 && off < len(text) && kept > 0
-	}
-	at := e
-	for !has(at.Off - 1) {
-		if n := len(at.New) - 1; at.Off > least && at.New[n] == text[at.Off-1] && !has(at.Off) {
-			at.Off, at.New = at.Off-1, at.New[n:]+at.New[:n]
-			continue
-		}
-		return e
-	}
-	if !border(text, at.Off) || !utf8.RuneStart(at.New[0]) {
-		return e
-	}
-	return at
 }
 
 // sharedIn returns the number of pieces of a range of the first state that the second state has, and their total size
