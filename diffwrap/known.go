@@ -5,10 +5,8 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
-	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Known lists the known marks of a raw text: the caller has recorded that a program wrote these marks. A known mark
@@ -109,28 +107,6 @@ func (l Literals) Has(at int) bool { return l.zones.In(at) }
 func (k Known) Read(raw string) Known {
 	k.doc = k.parse(raw)
 	return k
-}
-
-// Reread is Read for a text that begins and ends like the text that former has read. It parses only the other part again
-// and returns the part. It compares at most the first and the last bytes of raw with the other text.
-func (k Known) Reread(raw string, former Known, first, last int) (Known, Span) {
-	whole := span.New(0, len(raw))
-	if former.doc == nil {
-		return k.Read(raw), whole
-	}
-	old := former.doc.Raw
-	first = align.Prefix(raw[:first], old)
-	last = align.Suffix(raw[max(first, len(raw)-last):], old[first:])
-	var done *critic.Document
-	if k.doc != nil && k.doc.Raw == raw {
-		done = k.doc
-	}
-	doc, part := former.doc.Reparse(raw, k.marks, first, last, done)
-	if doc == nil {
-		return k.Read(raw), whole
-	}
-	k.doc = doc
-	return k, part
 }
 
 // parse returns a shared document, which callers must not change.

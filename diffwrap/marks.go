@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Mark is one addition, deletion or substitution in a raw text. The rest of its span is delimiters, metadata and
@@ -26,12 +25,7 @@ type Content struct {
 // Layout splits a raw text into three lists, each in order: its marks, all its text, and its other syntax (comments,
 // delimiters of highlights, and attribution without a mark).
 func (k Known) Layout(raw string) (marks []Mark, text []Content, syntax []Span) {
-	return k.LayoutOf(raw, span.New(0, len(raw)))
-}
-
-// LayoutOf is Layout for a part of the text that begins and ends between marks.
-func (k Known) LayoutOf(raw string, part Span) (marks []Mark, text []Content, syntax []Span) {
-	cells := k.parse(raw).Within(part)
+	cells := k.parse(raw).Cells
 	suggestions := 0
 	for i := range cells {
 		if cells[i].IsSuggestion() {

@@ -288,14 +288,6 @@ type cachedLayout struct {
 	path    model.Path // path of the suggestions; "" if no caller requested them
 }
 
-// canonical returns the layout if its text needed no edits to become canonical, or nil.
-func (c cachedLayout) canonical() *attribution.Layout {
-	if c.version == nil || len(c.version.CanonicalEdits()) > 0 {
-		return nil
-	}
-	return c.layout
-}
-
 func (d *document) layout(current *model.Version) (*attribution.Layout, error) {
 	if d.cachedLayout.version == current {
 		return d.cachedLayout.layout, nil

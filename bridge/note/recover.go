@@ -277,12 +277,12 @@ func (n *Locked) separate(v *model.Version) {
 		n.set.o.Logger.Warn("authors of the marks are unknown", model.LogPath, string(n.node.Location().Path), model.LogErr, err)
 		return
 	}
-	n.cachedLayout = attribute(v, l, n.runs(v), n.live != nil, n.cachedLayout)
+	n.cachedLayout = attribute(v, l, n.runs(v), n.live != nil)
 }
 
 // attribute sets the authorship of a version's marks from the table and lays them out. The marks of a shared document
-// may be tangled, because other mounts write to it concurrently. former is the layout of an earlier version, or empty.
-func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool, former cachedLayout) cachedLayout {
+// may be tangled, because other mounts write to it concurrently.
+func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) cachedLayout {
 	raw, u := v.Raw(), t.UnitsOf(runs)
 	known := attribution.Known(raw, u)
 	if planned := v.RawKnown(); planned.Same(known) {
@@ -297,7 +297,7 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 		u = u.AfterEdits(raw, untangled)
 		inWhole = attribution.Known(whole, u)
 	}
-	separated, x := t.CanonicalEdits(whole, inWhole, u, former.canonical())
+	separated, x := t.CanonicalEdits(whole, inWhole, u)
 	if len(untangled)+len(separated) == 0 {
 		known = x.Known
 	}
@@ -333,6 +333,6 @@ func (n *Locked) separateStored(loc Location, v *model.Version, h *model.History
 	if err != nil {
 		return nil // callers that need the document get the error
 	}
-	attribute(v, attribution.NewTable(h.Records), runsAs(doc, v.Raw()), false, cachedLayout{})
+	attribute(v, attribution.NewTable(h.Records), runsAs(doc, v.Raw()), false)
 	return nil
 }

@@ -168,7 +168,6 @@ func (p *parser) authoredComment(find *span.Finder, i int) (Cell, bool) {
 	}
 	end := find.Next("<<}}", i+n)
 	if end < 0 {
-		p.loose = true
 		return Cell{}, false
 	}
 	c := Cell{Kind: Comment, Resolved: m.resolved, Body: span.New(i+n, end), Span: span.New(i, end+len("<<}}"))}

@@ -126,7 +126,6 @@ type Document struct {
 	Unclosed int   // offset of the first opener without a closer, -1 if there is none
 	Known    Known // known marks
 	Literal  []int // start offsets of well-formed marks that are literal text
-	local    bool  // see isLocal
 	// OwnerAt returns the owner of the mark at an offset, unless it is nil. Adjacent marks are one suggestion only if
 	// they have the same owner.
 	OwnerAt func(start int) Owner
@@ -166,7 +165,6 @@ func Parse(raw string, known Known) *Document {
 	if p.tails {
 		p.shareAttribution()
 	}
-	p.local = p.isLocal()
 	return p.Document
 }
 
@@ -192,7 +190,6 @@ type parser struct {
 	literals     *literals // nil until an unknown mark is found
 	tails        bool      // a mark has attribution after it
 	takesComment bool      // a deletion may delete a comment, see mayTakeComment
-	loose        bool      // an opener opens no mark, or there is a highlight
 }
 
 // scan parses raw[from:to]. highlight is the index of the cell that opens the highlight around it, or -1.
@@ -207,7 +204,6 @@ func (p *parser) scan(from, to, highlight int) {
 		i += brace
 		c, ok := p.mark(&find, i)
 		if !ok || !p.counts(&c) {
-			p.loose = p.loose || ok
 			i++
 			continue
 		}
@@ -243,7 +239,6 @@ func (p *parser) addMark(c Cell, highlight int) {
 	closing := Cell{Kind: HighlightClose, Highlight: -1, Span: span.New(c.Body.End, c.End)}
 	body := c.Body
 	c.Span.End, c.Body.End = body.Start, body.Start
-	p.loose = true
 	p.Cells = append(p.Cells, c)
 	p.scan(body.Start, body.End, len(p.Cells)-1)
 	p.Cells = append(p.Cells, closing)
@@ -262,7 +257,6 @@ func (p *parser) mark(find *span.Finder, i int) (Cell, bool) {
 		if p.Unclosed < 0 {
 			p.Unclosed = i
 		}
-		p.loose = true
 		return Cell{}, false
 	}
 	c := Cell{Kind: f.kind, Body: span.New(from, end), Span: span.New(i, end+len(f.close))}
@@ -271,7 +265,6 @@ func (p *parser) mark(find *span.Finder, i int) (Cell, bool) {
 	c.attribute(meta.Attribution)
 	c.Resolved = meta.resolved
 	if !p.readBody(find, &c) {
-		p.loose = true
 		return Cell{}, false
 	}
 	p.readTail(find.Text, &c)

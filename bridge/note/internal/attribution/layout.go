@@ -105,26 +105,21 @@ func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
 	x.TextOffsets = make([]OffsetSpan, len(x.Text))
 	x.markOffsets = make([]OffsetSpan, len(x.Marks))
 	x.MarkOwners = make([]markOwner, len(x.Marks))
-	x.attribute(diffwrap.Span{End: len(raw)})
-	return x
-}
-
-// attribute computes the offsets and the owners of the marks and texts in a part of the text.
-func (x *Layout) attribute(part diffwrap.Span) {
-	cursor := textmerge.NewCursor(x.Raw)
-	next := x.textAt(part.Start)
-	for k, _ := x.MarkAt(part.Start); k < len(x.Marks) && x.Marks[k].Start < part.End; k++ {
+	cursor := textmerge.NewCursor(raw)
+	next := 0
+	for k := range x.Marks {
 		m := &x.Marks[k]
 		next = x.place(&cursor, next, m.Start)
 		x.markOffsets[k].From = cursor.PosAt(m.Start)
 		first := next
 		next = x.place(&cursor, next, m.End)
 		x.markOffsets[k].To = cursor.PosAt(m.End)
-		if !x.hasNoAgentText() {
+		if !t.hasNoAgentText() {
 			x.MarkOwners[k] = x.ownerOf(k, first, next)
 		}
 	}
-	x.place(&cursor, next, part.End)
+	x.place(&cursor, next, len(raw))
+	return x
 }
 
 // place computes the UTF-16 offsets of the texts that end at or before the byte offset end, beginning with index next.
@@ -195,12 +190,12 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	return o
 }
 
-// separateUserText returns edits that split agents' marks in a part of the text around text that users typed in them, so
-// that this text becomes plain. It also returns edits that remove marks without text. It does not change substitutions.
-func (x *Layout) separateUserText(part diffwrap.Span) (edits []diffwrap.Edit) {
-	cursor, i := textmerge.NewCursor(x.Raw), x.textAt(part.Start)
-	for k, _ := x.MarkAt(part.Start); k < len(x.Marks) && x.Marks[k].Start < part.End; k++ {
-		m := x.Marks[k]
+// separateUserText returns edits that split agents' marks around text that users typed in them, so that this text
+// becomes plain. It also returns edits that remove marks without text. It does not change substitutions.
+func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
+	cursor, i := textmerge.NewCursor(x.Raw), 0
+	for k := range x.Marks {
+		m := &x.Marks[k]
 		for i < len(x.Text) && x.Text[i].End <= m.Start {
 			i++
 		}
@@ -271,8 +266,8 @@ func MarksIn(raw string) bool {
 }
 
 // CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' broken delimiters. It
-// also returns the layout of the resulting text. former is the layout of another version that has no such edits, or nil.
-func (t *Table) CanonicalEdits(raw string, known diffwrap.Known, u Units, former *Layout) ([]diffwrap.Edit, *Layout) {
+// also returns the layout of the resulting text.
+func (t *Table) CanonicalEdits(raw string, known diffwrap.Known, u Units) ([]diffwrap.Edit, *Layout) {
 	if t.hasNoAgentText() || !MarksIn(raw) {
 		return nil, t.LayOut(raw, known, u)
 	}
@@ -281,8 +276,8 @@ func (t *Table) CanonicalEdits(raw string, known diffwrap.Known, u Units, former
 		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
 	}
 	whole, inWhole := diffwrap.Apply(raw, torn), known.AfterEdits(raw, torn)
-	x, part := t.layOutLike(former, whole, inWhole, u.AfterEdits(raw, torn))
-	apart := x.separateUserText(part)
+	x := t.LayOut(whole, inWhole, u.AfterEdits(raw, torn))
+	apart := x.separateUserText()
 	if len(apart) == 0 {
 		return torn, x
 	}
@@ -331,10 +326,4 @@ func (t *Table) BrokenDelimiters(raw string, runs []ycrdt.Run) (list []diffwrap.
 
 func (x *Layout) MarkAt(start int) (k int, ok bool) {
 	return slices.BinarySearchFunc(x.Marks, start, func(m diffwrap.Mark, at int) int { return m.Start - at })
-}
-
-// textAt returns the index of the first text that starts at or after an offset.
-func (x *Layout) textAt(start int) int {
-	i, _ := slices.BinarySearchFunc(x.Text, start, func(c diffwrap.Content, at int) int { return c.Start - at })
-	return i
 }

@@ -111,7 +111,7 @@ func TestTypedTextStandsApart(t *testing.T) {
 		for i, f := range facts {
 			u.add(i, model.OffsetRange(i, i+1).Run(), f)
 		}
-		edits, _ := NewTable(replacements(1)).CanonicalEdits(raw, Known(raw, u), u, nil)
+		edits, _ := NewTable(replacements(1)).CanonicalEdits(raw, Known(raw, u), u)
 		if got := diffwrap.Apply(raw, edits); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}

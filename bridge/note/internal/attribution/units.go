@@ -45,15 +45,6 @@ func (u *Units) add(pos int, run ycrdt.Run, fact *Fact) (end int) {
 	return pos + run.Len
 }
 
-// end returns the length of the text.
-func (u *Units) end() int {
-	last := len(u.Runs) - 1
-	if last < 0 {
-		return 0
-	}
-	return u.starts[last] + u.Runs[last].Len
-}
-
 // run returns the index of the run at the UTF-16 position pos, or len(u.Runs).
 func (u *Units) run(pos int) int {
 	const steps = 4 // callers usually go through a text in order, and read the ends of a mark before its text

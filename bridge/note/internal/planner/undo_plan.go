@@ -32,7 +32,7 @@ func (t *undoPlan) plan() (Plan, error) {
 	plan := Plan{Edits: p.edits, Placements: p.placed, Decision: t.decision}
 	plan.keepMarks(t.current.RawKnown().AfterEdits(t.current.Raw(), p.edits).And(p.opened...), diffwrap.KnownAt(p.marked), raw)
 	t.decision.Remaps = p.remaps
-	plan.Known, _ = plan.Known.Reread(raw, t.layout.Known, len(raw), len(raw))
+	plan.Known = plan.Known.Read(raw)
 	return plan, p.check(raw, plan.Known)
 }
 
