@@ -4,17 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"sort"
-	"sync/atomic"
 )
 
 // Ranges maps ranges of CRDT IDs to values. If ranges overlap, the value that was set last counts.
-type Ranges[T any] map[uint64]*clientRanges[T]
-
-// clientRanges are the ranges of one client, in order.
-type clientRanges[T any] struct {
-	list []idRange[T]
-	last atomic.Int64 // index of the last range that Each read: a text mostly has the characters of a client in order
-}
+type Ranges[T any] map[uint64][]idRange[T]
 
 type idRange[T any] struct {
 	from, to uint64
@@ -22,33 +15,34 @@ type idRange[T any] struct {
 }
 
 func (x Ranges[T]) Size() (n int) {
-	for _, c := range x {
-		n += len(c.list)
+	for _, list := range x {
+		n += len(list)
 	}
 	return n
 }
 
 // find returns the index of the range that contains the unit with the given clock, or else of the next range.
-func (c *clientRanges[T]) find(clock uint64) int {
-	list, last := c.list, int(c.last.Load())
-	for i := max(0, last-3); i < min(last+4, len(list)); i++ {
-		if clock < list[i].to && (i == 0 || list[i-1].to <= clock) {
-			return i
-		}
-	}
+func find[T any](list []idRange[T], clock uint64) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].to > clock })
 }
 
-// cut splits the ranges at a clock. It returns the index of the first range that starts there or later.
-func (c *clientRanges[T]) cut(clock uint64) int {
-	k := c.find(clock)
-	if k < len(c.list) && c.list[k].from < clock {
-		r := c.list[k]
-		c.list = slices.Insert(c.list, k+1, idRange[T]{clock, r.to, r.value})
-		c.list[k].to = clock
-		k++
+// cut splits a client's ranges at two clocks. For each of these clocks it returns the index of the first range that
+// starts there or later.
+func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
+	at := func(clock uint64) int {
+		list := x[client]
+		k := find(list, clock)
+		if k < len(list) && list[k].from < clock {
+			r := list[k]
+			list = slices.Insert(list, k+1, idRange[T]{clock, r.to, r.value})
+			list[k].to = clock
+			x[client] = list
+			k++
+		}
+		return k
 	}
-	return k
+	i = at(from)
+	return i, at(to)
 }
 
 func (x Ranges[T]) Set(r IDRange, v T) {
@@ -56,17 +50,12 @@ func (x Ranges[T]) Set(r IDRange, v T) {
 		return
 	}
 	from, to := r.Clock, r.Clock+r.Len
-	c := x[r.Client]
-	if c == nil {
-		c = new(clientRanges[T])
-		x[r.Client] = c
-	}
-	if len(c.list) == 0 || c.list[len(c.list)-1].to <= from {
-		c.list = append(c.list, idRange[T]{from, to, v})
+	if list := x[r.Client]; len(list) == 0 || list[len(list)-1].to <= from {
+		x[r.Client] = append(list, idRange[T]{from, to, v})
 		return
 	}
-	i := c.cut(from)
-	c.list = slices.Replace(c.list, i, c.cut(to), idRange[T]{from, to, v})
+	i, j := x.cut(r.Client, from, to)
+	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
 type RangeValue[T any] struct {
@@ -98,18 +87,12 @@ func RangesOf[T any](list []RangeValue[T], later func(a, b T) bool) Ranges[T] {
 // Each calls f for the parts of r, each with its value. ok is false for a part without a value.
 func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 	var none T
-	c := x[r.Client]
-	if c == nil {
-		if r.Len > 0 {
-			f(r, none, false)
-		}
-		return
-	}
-	list, i := c.list, c.find(r.Clock)
+	list := x[r.Client]
+	i := find(list, r.Clock)
 	for r.Len > 0 {
 		if i == len(list) || list[i].from >= r.Clock+r.Len {
 			f(r, none, false)
-			break
+			return
 		}
 		if n := list[i].from; n > r.Clock {
 			f(r.Part(0, n-r.Clock), none, false)
@@ -119,7 +102,6 @@ func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 		f(r.Part(0, n), list[i].value, true)
 		r, i = r.Part(n, r.Len-n), i+1
 	}
-	c.last.Store(int64(max(0, i-1)))
 }
 
 func (x Ranges[T]) Has(r IDRange) (has bool) {

@@ -1,6 +1,8 @@
 package ycrdt
 
 import (
+	"slices"
+
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
@@ -156,30 +158,22 @@ func (t *Text) runs(has func(*structs.Item) bool) (runs []Run) {
 		if b == nil {
 			return
 		}
-		n := 0
-		each := func(f func(Run)) {
-			var last Run
-			for r := b.Start; r != 0; r = s.Items[r].Right {
-				it := &s.Items[r]
-				n := int(it.VisibleUnits())
-				if n == 0 || !has(it) {
-					continue
-				}
-				if id := s.IDOf(it); last.Len == 0 || last.ID.Client != id.Client || last.ID.Clock+uint64(last.Len) != id.Clock {
-					if last.Len > 0 {
-						f(last)
-					}
-					last = Run{ID: id}
-				}
-				last.Len += n
+		for r := b.Start; r != 0; r = s.Items[r].Right {
+			it := &s.Items[r]
+			n := int(it.VisibleUnits())
+			if n == 0 || !has(it) {
+				continue
 			}
-			if last.Len > 0 {
-				f(last)
+			id := s.IDOf(it)
+			if k := len(runs) - 1; k >= 0 && runs[k].ID.Client == id.Client && runs[k].ID.Clock+uint64(runs[k].Len) == id.Clock {
+				runs[k].Len += n
+				continue
 			}
+			if len(runs) == cap(runs) { // doubling the capacity copies a long list less often than append does
+				runs = slices.Grow(runs, len(runs)+1)
+			}
+			runs = append(runs, Run{id, n})
 		}
-		each(func(Run) { n++ }) // append would copy a long list several times
-		runs = make([]Run, 0, n)
-		each(func(r Run) { runs = append(runs, r) })
 	})
 	return runs
 }
