@@ -34,7 +34,7 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
-	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: old, isBroken: make(map[int]bool), wasBroken: make(map[int]bool)}
+	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool)}
 	return a.run(edits, torn)
 }
 
@@ -199,6 +199,7 @@ type externalDiff struct {
 	matches           []Match               // spans that both texts have
 	oldTokens         []token               // tokens of before
 	remaining         []remainingDelimiters // by index of oldTokens: the token's delimiters in the new text
+	oldWords          map[string]bool       // words of before
 	broken            []brokenDelimiter
 	droppedDelimiters []diffwrap.Span       // broken delimiters of the old text that are no longer at their place
 	reinserted        map[int]diffwrap.Span // by index of oldTokens: new span of a deleted token that is whole again
@@ -233,12 +234,13 @@ type brokenDelimiter struct {
 }
 
 type parsedTokens struct {
-	tokens   []token
-	same     []int             // by index of oldTokens: index of the same token in tokens, or -1
-	to       []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
-	fresh    []int             // indexes of the new tokens
-	unpaired map[int]bool      // by offset: delimiters of one token that no longer form a pair
-	moved    map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
+	tokens    []token
+	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
+	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
+	fresh     []int             // indexes of the new tokens
+	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
+	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
+	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
 }
 
 // maxReparses is the maximum number of times that the new text is parsed again without broken delimiters.
@@ -391,7 +393,7 @@ func (a *externalDiff) breakDelimiter(at, old diffwrap.Span, wasBroken bool) {
 
 // read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
-	r := &parsedTokens{unpaired: make(map[int]bool), moved: make(map[int]MovedSpan)}
+	r := &parsedTokens{unpaired: make(map[int]bool), rewritten: make(map[int]bool), moved: make(map[int]MovedSpan)}
 	var torn []diffwrap.Span
 	for _, h := range a.broken {
 		torn = append(torn, h.at)
@@ -441,6 +443,13 @@ func (a *externalDiff) read() *parsedTokens {
 			r.fresh = append(r.fresh, k)
 		}
 	}
+	for _, k := range r.fresh {
+		t := r.tokens[k]
+		text := t.body.Of(a.after)
+		if old, _ := a.isOld(text); !old && hasWord(text) && !r.holds(t) {
+			r.rewritten[t.open.Start], r.rewritten[t.close.Start] = true, true
+		}
+	}
 	return r
 }
 
@@ -472,6 +481,18 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 // one in place or moved it with its lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	n := len(a.broken)
+	for i, k := range r.same {
+		if s := a.remaining[i]; k < 0 || !s.opens || !s.closes {
+			continue
+		}
+		body := r.tokens[k].body
+		if some, all := a.isOld(body.Of(a.after)); some && all && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
+			a.breakPair(i) // the delimiters stay, but other text was moved between them
+		}
+	}
+	if len(a.broken) > n {
+		return true
+	}
 	lost := make(map[string][]diffwrap.Span) // spans of before, by the text of the delimiter
 	for _, s := range a.droppedDelimiters {
 		if !a.wasBroken[s.Start] {
@@ -487,7 +508,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			was, is diffwrap.Span
 			stays   bool
 		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
-			if d.stays && !a.isBroken[d.is.Start] {
+			if d.stays && !a.isBroken[d.is.Start] && !r.rewritten[d.is.Start] {
 				a.breakDelimiter(d.is, d.was, false)
 			} else if text := d.was.Of(a.before); !d.stays && !a.wasBroken[d.was.Start] {
 				lost[text] = append(lost[text], d.was)
@@ -515,7 +536,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			tear(t.open)
 		case opens && !closes && isLost(t.close):
 			tear(t.close)
-		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close):
+		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
 			if text := t.body.Of(a.after); !hasWord(text) || strings.Contains(text, "\n") {
 				tear(t.open)
 				tear(t.close)
@@ -572,7 +593,7 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 			deleted = append(deleted, t.span())
 			current := r.tokens[r.to[i]]
 			done.Moved = append(done.Moved, MovedSpan{t.open, current.open}, MovedSpan{t.body, current.body}, MovedSpan{t.close, current.close})
-		case s.opens && s.closes:
+		case s.opens && s.closes, s.opens && r.rewritten[s.open.Start], s.closes && r.rewritten[s.close.Start]:
 			deleted = append(deleted, t.span())
 		case a.letters(t.body, diffwrap.Span{End: len(a.after)}) == 0:
 			deleted = append(deleted, t.body)
@@ -675,6 +696,23 @@ func outside(spans []Match, of []diffwrap.Span) (left []Match) {
 		}
 	}
 	return left
+}
+
+func wordsIn(text string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWord(r) }) {
+		set[w] = true
+	}
+	return set
+}
+
+// isOld reports whether the old text has some word of a text, and whether it has all of them.
+func (a *externalDiff) isOld(text string) (some, all bool) {
+	all = true
+	for w := range wordsIn(text) {
+		some, all = some || a.oldWords[w], all && a.oldWords[w]
+	}
+	return some, all
 }
 
 // isWord reports whether a character is part of a word, or is a whole word, as an emoji is.
