@@ -279,12 +279,28 @@ func TestFullDisk(t *testing.T) {
 			m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
 			for _, shape := range saveShapes() {
 				t.Run(shape.name, func(t *testing.T) {
-					testFault(t, m, shape, syscall.ENOSPC, func() { disk.Fill(t) }, func() { disk.Drain(t) })
+					testFault(t, m, shape, syscall.ENOSPC, func() {
+						// The disk gets the blocks of a file that a save has replaced only when relayfs closes that file.
+						harness.Eventually(t, harness.StartTimeout, func() error { return noDeletedFiles(m.Cmd.Process.Pid, disk.Dir) })
+						disk.Fill(t)
+					}, func() { disk.Drain(t) })
 				})
 			}
 			m.Stop(t)
 		})
 	}
+}
+
+// noDeletedFiles fails while a process has a deleted file below dir open.
+func noDeletedFiles(pid int, dir string) error {
+	fds := fmt.Sprintf("/proc/%d/fd", pid)
+	list, err := os.ReadDir(fds)
+	for _, fd := range list {
+		if at, _ := os.Readlink(filepath.Join(fds, fd.Name())); strings.HasPrefix(at, dir+"/") && strings.HasSuffix(at, " (deleted)") {
+			return fmt.Errorf("%s is open", at)
+		}
+	}
+	return err
 }
 
 // So on a disk that is mounted read-only, and for writing again.
