@@ -13,7 +13,8 @@ import (
 
 // A canvas refers by path to the files that it shows. A canvas takes no marks, so its paths change when the source
 // changes, like links in front matter: when a rename is applied without a proposal or accepted, and again when the
-// rename is undone. The undo leaves the nodes that had the new path before the rename. A proposal for a whole canvas gets the new paths, too, and does not become stale because of them.
+// rename is undone. The undo leaves the nodes that had the new path before the rename. A proposal for a whole canvas gets
+// the new paths, too, and does not become stale because of them.
 
 const canvasExt = ".canvas"
 

@@ -15,7 +15,7 @@ type Leaf struct {
 	Before span.Span // the block before the leaf in the same item or quote, or in the text; or zero
 }
 
-// Leaves returns the leaves of a text in order. It looks into containers up to maxLeafDepth levels; a container below
+// Leaves returns the leaves of a text in order. It looks into containers up to MaxDepth levels; a container below
 // that is a Paragraph. Formulas and comments are prose.
 func Leaves(text string) []Leaf {
 	work := maxLookedInto
@@ -42,8 +42,8 @@ func Literals(text string, blocks []Block) (out []span.Span) {
 	return out
 }
 
-// maxLeafDepth is the maximum nesting depth of leaves.
-const maxLeafDepth = 50
+// MaxDepth is the maximum nesting depth of leaves.
+const MaxDepth = 50
 
 // leaves appends the leaves in the blocks of s, which are the content of item, if that is not zero.
 func (s *scanner) leaves(out []Leaf, blocks []Block, item span.Span) []Leaf {
@@ -58,7 +58,7 @@ func (s *scanner) leaves(out []Leaf, blocks []Block, item span.Span) []Leaf {
 			out = append(out, l)
 			continue
 		}
-		if s.depth == maxLeafDepth {
+		if s.depth == MaxDepth {
 			l.Kind = Paragraph
 			out = append(out, l)
 			continue

@@ -5,15 +5,14 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
-
-type span struct{ from, to int }
 
 // commentBlocks returns the multi-line comments of a text, in which plugins store their data. Such a comment reaches
 // from a "%%" at the start of a line to the next "%%" on a later line, or to the end of the text. A "%%" in code or in
 // the middle of a line does not begin a comment.
-func commentBlocks(text string) (list []span) {
+func commentBlocks(text string) (list []diffwrap.Span) {
 	open, off := -1, 0
 	fence := ""
 	for line := range strings.Lines(text) {
@@ -23,7 +22,7 @@ func commentBlocks(text string) (list []span) {
 		switch mark := content[:block.Fence(strings.TrimRight(content, "\r\n"))]; {
 		case open >= 0:
 			if i := strings.Index(line, "%%"); i >= 0 {
-				list = append(list, span{open, at + i + len("%%")})
+				list = append(list, diffwrap.Span{Start: open, End: at + i + len("%%")})
 				open = -1
 			}
 		case fence != "":
@@ -37,7 +36,7 @@ func commentBlocks(text string) (list []span) {
 		}
 	}
 	if open >= 0 {
-		list = append(list, span{open, len(text)})
+		list = append(list, diffwrap.Span{Start: open, End: len(text)})
 	}
 	return list
 }
@@ -53,7 +52,7 @@ const (
 // form has the parts of a note that are not the user's text: comments and the data of plugins.
 type form struct {
 	kanban   bool
-	comments []span
+	comments []diffwrap.Span
 	data     int // offset of a drawing's data or of a board's archive; for any other note its length
 }
 
@@ -61,8 +60,7 @@ func formOf(note string) form {
 	_, body, _ := frontmatter.Split(note)
 	f := form{comments: commentBlocks(note[body:]), data: len(note)}
 	for i := range f.comments {
-		f.comments[i].from += body
-		f.comments[i].to += body
+		f.comments[i] = f.comments[i].Shift(body)
 	}
 	properties, err := frontmatter.Parse(note)
 	if err != nil {
@@ -103,12 +101,12 @@ func (f form) end(note string, from, to int) int {
 	left := f.comments
 	for {
 		end := from + len(strings.TrimRight(note[from:to], " \t\r\n"))
-		for len(left) > 0 && left[len(left)-1].from >= end {
+		for len(left) > 0 && left[len(left)-1].Start >= end {
 			left = left[:len(left)-1]
 		}
-		if len(left) == 0 || left[len(left)-1].from < from || left[len(left)-1].to < end {
+		if len(left) == 0 || left[len(left)-1].Start < from || left[len(left)-1].End < end {
 			return to
 		}
-		to = left[len(left)-1].from
+		to = left[len(left)-1].Start
 	}
 }

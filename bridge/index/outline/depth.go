@@ -3,15 +3,15 @@ package outline
 import (
 	"fmt"
 	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// Lists and quotes that nest more deeply than these limits may be parsed as text. The limits are needed because a
-// Markdown parser visits and allocates each open list and quote for every line.
+// Lists and quotes that nest more deeply than these limits may be parsed as text.
 const (
 	// MaxDepth is the maximum nesting of lists and block quotes.
-	MaxDepth = 50
-	// MaxOpen is the maximum number of open lists and quotes, summed over all lines of a note. Above it, no list or
-	// quote is parsed.
+	MaxDepth = block.MaxDepth
+	// MaxOpen is the maximum number of open lists and quotes, summed over all lines of a note.
 	MaxOpen = 2 << 20
 )
 

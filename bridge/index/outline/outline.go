@@ -93,7 +93,7 @@ type scanner struct {
 	line int
 	seen map[string]bool // the folded tags of o
 
-	comments []span // multi-line comments in text
+	comments []diffwrap.Span // multi-line comments in text
 
 	each func(off int, tag string) // called with each tag in text; may be nil
 }
@@ -116,7 +116,7 @@ func (s *scanner) blocks() {
 }
 
 func (s *scanner) heading(at diffwrap.Span) {
-	if slices.ContainsFunc(s.comments, func(c span) bool { return c.from <= at.Start && at.Start < c.to }) {
+	if slices.ContainsFunc(s.comments, func(c diffwrap.Span) bool { return c.Start <= at.Start && at.Start < c.End }) {
 		return
 	}
 	var h Heading

@@ -25,7 +25,7 @@ const (
 
 // Cell is one piece of the raw text. The cells of a document are contiguous.
 //
-// A note may have many cells, and each change copies them, so a cell is small.
+// A note may have many cells, and each change allocates them anew, so a cell is small.
 type Cell struct {
 	Kind      Kind
 	Resolved  bool         // the cell is a resolved comment, which views hide

@@ -276,7 +276,14 @@ type Value struct {
 
 // TypeName names the type of a flag's values.
 func TypeName(f *pflag.Flag) string {
-	return strings.NewReplacer("int", "whole number", "bool", "bool; use true or false").Replace(f.Value.Type())
+	switch t := f.Value.Type(); t {
+	case "int":
+		return "whole number"
+	case "bool":
+		return "bool; use true or false"
+	default:
+		return t
+	}
 }
 
 // UsageWithSuggestion returns err as a usage error. If a known word is similar to word, the hint proposes it in the
