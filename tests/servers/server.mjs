@@ -18,9 +18,14 @@ import path from 'node:path'
 const [kind, token, readOnlyToken, port] = process.argv.slice(2)
 let atEnd = () => {}
 
-// Runs a program until the end of this one at most.
+// Runs a program until the end of this one at most, and ends with it.
 const run = (program, args, env = {}) => {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } })
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } })
+  child.stdout.resume()
+  child.on('exit', code => {
+    console.error(`${program} ended with ${code}`)
+    process.exit(1)
+  })
   process.on('exit', () => child.kill('SIGKILL'))
   return child
 }
@@ -111,23 +116,32 @@ const servers = {
   },
   'y-sweet': async () => {
     const program = built('y-sweet')
-    const at = Number(port) || await freePort()
     const keys = token === 'auth' ? JSON.parse(execFileSync(program, ['gen-auth', '--json'])) : {}
-    const args = ['serve', '--port', at]
+    const args = ['serve', '--port', port || '0']
     const s3 = readOnlyToken?.startsWith('http')
     if (readOnlyToken) args.push(s3 ? `s3://${bucket}/y-sweet` : readOnlyToken)
-    if (keys.private_key) args.push('--auth', keys.private_key)
+    if (keys.private_key) args.push(`--auth=${keys.private_key}`) // it may begin with -
     const child = run(program, args, {
       // Two threads that open connections to one document at once can spin for ever (Observer::subscribe_with of yrs 0.19).
       TOKIO_WORKER_THREADS: '1',
       ...s3 && { AWS_ENDPOINT_URL_S3: readOnlyToken, AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_S3_USE_PATH_STYLE: 'true' }
     })
     atEnd = () => { // it writes what it has not kept yet
+      child.removeAllListeners('exit')
       child.kill('SIGINT')
       return once(child, 'exit')
     }
+    const at = await new Promise(resolve => {
+      let said = ''
+      child.stdout.on('data', function look (data) {
+        const [, listening] = /Listening on ws:\/\/127\.0\.0\.1:(\d+)/.exec(said += data) ?? []
+        if (!listening) return
+        child.stdout.off('data', look)
+        child.stdout.resume()
+        resolve(listening)
+      })
+    })
     const url = `http://127.0.0.1:${at}`
-    await until(() => fetch(url + '/ready').then(answer => answer.ok, () => false))
     const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${keys.server_token ?? ''}` }
     if (!Number(port)) { // it is not the same server again
       await fetch(url + '/doc/new', { method: 'POST', headers, body: '{"docId": "team"}' }) // the folder of all tests
