@@ -64,7 +64,7 @@ func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]
 	if since.Runs() == nil && n.id != "" {
 		since.SetRuns(n.runsOf(since))
 	}
-	x := t.LayOut(since.Canonical(), since.Known(), t.UnitsOf(since.Runs()).AfterEdits(since.Raw(), since.CanonicalEdits()))
+	x := t.LayOut(since.Known(), t.UnitsOf(since.Raw(), since.Runs()).AfterEdits(since.CanonicalEdits()))
 	out := make([]*Outcome, len(marks))
 	for i := range marks {
 		out[i] = x.OutcomeOf(marks[i])

@@ -46,7 +46,7 @@ func (d *document) changeSaved(doc *ycrdt.Doc, oldText, raw string) model.Record
 			table = l
 		}
 	}
-	saved := planner.SaveDiff{ExternalChange: textmerge.DiffExternal(oldText, raw, table.BrokenDelimiters(oldText, text.Runs()))}
+	saved := planner.SaveDiff{ExternalChange: textmerge.DiffExternal(oldText, raw, table.BrokenDelimiters(table.UnitsOf(oldText, text.Runs())))}
 	if d.storedSeq > 0 && saved.MayRestore(oldText, text) {
 		if h, err := d.store.Load(d.id); err == nil { // otherwise the text counts as newly typed
 			saved.Restore(h.Records, d.revisions(), oldText, raw)
@@ -296,7 +296,7 @@ func (d *document) layout(current *model.Version) (*attribution.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.LayOut(current.Canonical(), current.Known(), l.UnitsOf(runs).AfterEdits(current.Raw(), current.CanonicalEdits())), nil
+	return l.LayOut(current.Known(), l.UnitsOf(current.Raw(), runs).AfterEdits(current.CanonicalEdits())), nil
 }
 
 // recordSave durably records the file that will hold the text as of record seq. After a user saves over that file, only

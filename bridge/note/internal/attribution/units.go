@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -9,16 +10,25 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Units maps positions of a text to the CRDT IDs and the attribution of its characters.
+// Units maps a text to the CRDT IDs and the attribution of its characters.
 type Units struct {
+	Raw     string
 	Runs    []ycrdt.Run
 	starts  []int   // UTF-16 positions at which the runs begin
 	facts   []*Fact // attribution of the runs; nil if there is none
 	lastRun int     // the run that the last call looked up
+	cursor  textmerge.Cursor
 }
 
-func UnitsOf(runs []ycrdt.Run) Units {
-	u := Units{Runs: runs, starts: make([]int, len(runs))}
+// Piece is a part of a text whose characters have consecutive CRDT IDs and one attribution.
+type Piece struct {
+	diffwrap.Span
+	ID model.IDRange
+	*Fact
+}
+
+func UnitsOf(raw string, runs []ycrdt.Run) *Units {
+	u := &Units{Raw: raw, Runs: runs, starts: make([]int, len(runs)), cursor: textmerge.NewCursor(raw)}
 	pos := 0
 	for i, r := range runs {
 		u.starts[i] = pos
@@ -28,21 +38,18 @@ func UnitsOf(runs []ycrdt.Run) Units {
 }
 
 // UnitsOf returns the identities of a text, with runs split where the attribution changes.
-func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
+func (t *Table) UnitsOf(raw string, runs []ycrdt.Run) *Units {
 	if t.hasNoAgentText() {
-		return UnitsOf(runs)
+		return UnitsOf(raw, runs)
 	}
 	room := len(runs) + t.facts.Size()
-	u, pos := Units{Runs: make([]ycrdt.Run, 0, room), starts: make([]int, 0, room), facts: make([]*Fact, 0, room)}, 0
+	split, facts := make([]ycrdt.Run, 0, room), make([]*Fact, 0, room)
 	for _, run := range runs {
-		t.Each(model.RangeOf(run), func(part model.IDRange, fact *Fact) { pos = u.add(pos, part.Run(), fact) })
+		t.Each(model.RangeOf(run), func(part model.IDRange, fact *Fact) { split, facts = append(split, part.Run()), append(facts, fact) })
 	}
+	u := UnitsOf(raw, split)
+	u.facts = facts
 	return u
-}
-
-func (u *Units) add(pos int, run ycrdt.Run, fact *Fact) (end int) {
-	u.Runs, u.starts, u.facts = append(u.Runs, run), append(u.starts, pos), append(u.facts, fact)
-	return pos + run.Len
 }
 
 // run returns the index of the run at the UTF-16 position pos, or len(u.Runs).
@@ -66,31 +73,40 @@ func (u *Units) run(pos int) int {
 	return i
 }
 
-// Each calls f for the parts of the runs between two positions. pos is the position of each part.
-func (u *Units) Each(from, to int, f func(pos int, r model.IDRange)) {
-	u.Facts(from, to, func(pos int, r model.IDRange, _ *Fact) { f(pos, r) })
-}
-
-// Facts calls f for the parts of the text between two positions, each with its attribution.
-func (u *Units) Facts(from, to int, f func(pos int, r model.IDRange, fact *Fact)) {
-	for i := u.run(from); i < len(u.Runs) && u.starts[i] < to; i++ {
-		start, end := max(u.starts[i], from), min(u.starts[i]+u.Runs[i].Len, to)
-		if start < end {
-			fact := &noFact
-			if u.facts != nil {
-				fact = u.facts[i]
+// In yields the pieces of a range of the text.
+func (u *Units) In(s diffwrap.Span) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) {
+		from := u.cursor.PosAt(s.Start)
+		cursor := u.cursor
+		to := u.cursor.PosAt(s.End)
+		for i := u.run(from); i < len(u.Runs) && u.starts[i] < to; i++ {
+			start, end := max(u.starts[i], from), min(u.starts[i]+u.Runs[i].Len, to)
+			if start == end {
+				continue
 			}
-			f(start, model.RangeOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), fact)
+			p := Piece{ID: model.RangeOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), Fact: &noFact}
+			p.Start = cursor.OffAt(start)
+			p.End = cursor.OffAt(end)
+			if u.facts != nil {
+				p.Fact = u.facts[i]
+			}
+			if !yield(p) {
+				return
+			}
 		}
 	}
 }
 
-// Resolve converts a range of positions to identities. It returns any other range unchanged.
+func (u *Units) all() iter.Seq[Piece] { return u.In(diffwrap.Span{End: len(u.Raw)}) }
+
+// Resolve converts a range of offsets to identities. It returns any other range unchanged.
 func (u *Units) Resolve(r model.IDRange) (out []model.IDRange) {
 	if r.Client != 0 || r.Len == 0 {
 		return []model.IDRange{r}
 	}
-	u.Each(int(r.Clock), int(r.Clock+r.Len), func(_ int, id model.IDRange) { out = append(out, id) })
+	for p := range u.In(r.Span()) {
+		out = append(out, p.ID)
+	}
 	return out
 }
 
@@ -101,25 +117,37 @@ func (u *Units) ResolveAll(list []model.IDRange) (out []model.IDRange) {
 	return out
 }
 
-// AfterEdits returns the identities of the text after edits of raw. Remaining text keeps its identities. New text
-// consists of delimiters of agents' marks and has no identities.
-func (u Units) AfterEdits(raw string, edits []diffwrap.Edit) Units {
+// MovedTo maps the identities of a range to a range of the same text, at an offset in a later text.
+func (u *Units) MovedTo(from diffwrap.Span, to int) (moved []model.IDRemap) {
+	for p := range u.In(from) {
+		moved = append(moved, model.IDRemap{Old: p.ID, New: model.OffsetRange(p.Shift(to - from.Start))})
+	}
+	return moved
+}
+
+// AfterEdits returns the identities of the text after edits. Remaining text keeps its identities. New text consists of
+// delimiters of agents' marks and has no identities.
+func (u *Units) AfterEdits(edits []diffwrap.Edit) *Units {
 	if len(edits) == 0 {
 		return u
 	}
-	var out Units
-	cursor := textmerge.NewCursor(raw)
-	at, end := 0, 0
+	var runs []ycrdt.Run
+	var facts []*Fact
+	at := 0
 	keep := func(to int) {
-		u.Facts(at, to, func(_ int, r model.IDRange, fact *Fact) { end = out.add(end, r.Run(), fact) })
-	}
-	for _, e := range edits {
-		keep(cursor.PosAt(e.Off))
-		at = cursor.PosAt(e.Off + e.Len)
-		if e.New != "" {
-			end = out.add(end, ycrdt.Run{Len: textmerge.UTF16Len(e.New)}, &Fact{By: new(Writer), Syntax: true})
+		for p := range u.In(diffwrap.Span{Start: at, End: to}) {
+			runs, facts = append(runs, p.ID.Run()), append(facts, p.Fact)
 		}
 	}
-	keep(cursor.PosAt(len(raw)))
-	return out
+	for _, e := range edits {
+		keep(e.Off)
+		at = e.Off + e.Len
+		if e.New != "" {
+			runs, facts = append(runs, ycrdt.Run{Len: textmerge.UTF16Len(e.New)}), append(facts, &Fact{By: new(Writer), Syntax: true})
+		}
+	}
+	keep(len(u.Raw))
+	after := UnitsOf(diffwrap.Apply(u.Raw, edits), runs)
+	after.facts = facts
+	return after
 }

@@ -6,12 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -20,17 +18,16 @@ import (
 
 // decidedText is a range of the note's text that a decision covers, deletes along with its items, or keeps.
 type decidedText struct {
-	attribution.OffsetSpan
-	off, end int // bytes
-	role     model.Role
-	mark     int  // index in Decision.Marks
-	comment  bool // the text is part of a comment that is to be removed; no view shows the text
+	diffwrap.Span
+	role    model.Role
+	mark    int  // index in Decision.Marks
+	comment bool // the text is part of a comment that is to be removed; no view shows the text
 }
 
 // stays reports whether x is text that can anchor restored text. Comments cannot, because they may be removed with
 // any text.
 func (x decidedText) stays() bool {
-	return !x.role.Deletes() && x.role != model.RoleCommentAccepted && !x.comment && x.To > x.From
+	return !x.role.Deletes() && x.role != model.RoleCommentAccepted && !x.comment && !x.Empty()
 }
 
 // Decide implements note.Decide.
@@ -49,7 +46,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 			p.choose(i, at)
 		}
 	}
-	edits := x.Known.Decide(x.Raw, p.accept, x.OlderComments(), marks...)
+	edits := x.Known.Decide(x.Raw, p.accept, x.IsOlder, marks...)
 	comments, with := p.comments(chosen, edits)
 	parts := p.parts(edits, instead, comments)
 	edits = with
@@ -137,13 +134,13 @@ func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) 
 		}
 		list = append(list, x)
 	}
-	slices.SortStableFunc(list, func(a, b decidedText) int { return a.off - b.off })
+	slices.SortStableFunc(list, func(a, b decidedText) int { return a.Start - b.Start })
 	return list
 }
 
 func (p *decider) textPart(i int) decidedText {
 	c := p.Text[i]
-	return decidedText{OffsetSpan: p.TextOffsets[i], off: c.Start, end: c.End, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
+	return decidedText{Span: c.Span, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
 }
 
 // around returns the range of p.Text that covers the decided texts, the given parts, and on each side the nearest text
@@ -154,7 +151,7 @@ func (p *decider) around(parts []decidedText) (from, to int) {
 		start, end = min(start, p.Layout.Marks[k].Start), max(end, p.Layout.Marks[k].End)
 	}
 	for _, x := range parts {
-		start, end = min(start, x.off), max(end, x.end)
+		start, end = min(start, x.Start), max(end, x.End)
 	}
 	stays := func(i int) bool {
 		_, chosen := p.marks[p.Text[i].Mark]
@@ -173,15 +170,10 @@ func (p *decider) around(parts []decidedText) (from, to int) {
 
 // collateralDeletes returns the text that edits delete in addition to the chosen marks and their content.
 func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) {
-	cursor := textmerge.NewCursor(p.Layout.Raw)
 	one := func(from, to, mark int) {
-		if from >= to {
-			return
+		if from < to {
+			list = append(list, decidedText{Span: diffwrap.Span{Start: from, End: to}, role: model.RoleCommentRemoved, mark: mark})
 		}
-		x := decidedText{off: from, end: to, role: model.RoleCommentRemoved, mark: mark}
-		x.From = cursor.PosAt(from)
-		x.To = cursor.PosAt(to)
-		list = append(list, x)
 	}
 	syntax, inside := p.Syntax, 0
 	add := func(from, to, mark int) {
@@ -223,17 +215,13 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 // partial splits the proposed text x into accepted and rejected parts. It also returns the parts of the edits that
 // remove text after x, with offsets relative to the end of x.
 func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decidedText, rest []diffwrap.Edit) {
-	cursor := textmerge.NewCursor(p.Layout.Raw[x.off:x.end])
-	at := 0
+	at, size := 0, x.Len()
 	add := func(to int, role model.Role) {
 		if at < to {
-			list = append(list, decidedText{
-				attribution.OffsetSpan{From: x.From + cursor.PosAt(at), To: x.From + cursor.PosAt(to)}, x.off + at, x.off + to, role, x.mark, false,
-			})
+			list = append(list, decidedText{diffwrap.Span{Start: x.Start + at, End: x.Start + to}, role, x.mark, false})
 			at = to
 		}
 	}
-	size := x.end - x.off
 	for _, e := range instead {
 		add(min(e.Off, size), model.RoleAdditionAccepted)
 		add(min(e.Off+e.Len, size), model.RoleAdditionRejected)
@@ -246,7 +234,7 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 }
 
 // amendEdits converts the offsets of the user's edits to offsets in the text after the acceptance, where the proposed
-// text is in one piece. It adds the ranges of the text that the edits insert to p.amended.
+// text is in one piece. It sets p.amended to the text that the edits insert.
 func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
 	start, moved := p.Layout.Marks[first].Start, 0
@@ -256,9 +244,7 @@ func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit
 		}
 	}
 	edits := offsetBy(instead, start+moved)
-	for e := range textmerge.PositionedEdits(diffwrap.Apply(p.Layout.Raw, accepting), edits) {
-		p.amended = append(p.amended, model.OffsetRange(e.After, e.After+e.Inserted))
-	}
+	p.amended = inserted(edits)
 	return edits
 }
 
@@ -270,13 +256,13 @@ func (p *decider) frontMatterBreak(parts []decidedText, edits []diffwrap.Edit) (
 	if !ok || p.accept || from == end || len(p.decision.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Layout.Raw, edits)) {
 		return parts, edits
 	}
-	at := attribution.OffsetSpan{From: textmerge.UTF16Len(p.Layout.Raw[:from]), To: textmerge.UTF16Len(p.Layout.Raw[:end])}
-	i := slices.IndexFunc(parts, func(x decidedText) bool { return x.off < from && x.end == end && x.role == 0 })
-	if i < 0 || !p.AddedAfter(at.From, at.To) {
+	at := diffwrap.Span{Start: from, End: end}
+	i := slices.IndexFunc(parts, func(x decidedText) bool { return x.Start < from && x.End == end && x.role == 0 })
+	if i < 0 || !p.AddedAfter(at) {
 		return parts, edits
 	}
-	parts = slices.Insert(parts, i+1, decidedText{OffsetSpan: at, off: from, end: end, role: model.RoleLineBreakRemoved})
-	parts[i].To, parts[i].end = at.From, from
+	parts = slices.Insert(parts, i+1, decidedText{Span: at, role: model.RoleLineBreakRemoved})
+	parts[i].End = from
 	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, offsetBy(edits, from-end))
 }
 
@@ -289,37 +275,30 @@ func offsetBy(edits []diffwrap.Edit, by int) []diffwrap.Edit {
 }
 
 func (p *decider) runs(parts []decidedText) (runs []model.DecidedRun) {
-	right := make([]model.IDRange, len(parts)) // for each part, the next text that stays
-	var next model.IDRange
+	right := make([]model.IDRange, len(parts)) // for each part, the first character of the next text that stays
+	var next, left model.IDRange
 	for i, x := range slices.Backward(parts) {
 		right[i] = next
 		if x.stays() {
-			r, _ := utf8.DecodeRuneInString(p.Layout.Raw[x.off:x.end])
-			next = model.OffsetRange(x.From, x.From+utf16.RuneLen(r))
+			_, size := utf8.DecodeRuneInString(x.Of(p.Layout.Raw))
+			next = model.OffsetRange(diffwrap.Span{Start: x.Start, End: x.Start + size})
 		}
-	}
-	var left model.IDRange
-	name := func(r model.IDRange) model.IDRange {
-		if ids := p.Units.Resolve(r); len(ids) == 1 && len(p.Units.Runs) > 0 {
-			return ids[0]
-		}
-		return r
 	}
 	for i, x := range parts {
 		if x.role != 0 {
-			run := model.DecidedRun{At: model.OffsetRange(x.From, x.To), Role: x.role, Mark: x.mark, Text: p.Layout.Raw[x.off:x.end]}
+			run := model.DecidedRun{At: model.OffsetRange(x.Span), Role: x.role, Mark: x.mark, Text: x.Of(p.Layout.Raw)}
 			if x.role.Deletes() {
-				run.Left, run.Right = name(left), name(right[i])
+				run.Left, run.Right = left, right[i]
 			}
 			if len(p.Units.Runs) > 0 {
 				runs = append(runs, resolvedRun(run, p.Units)...)
-			} else {
+			} else { // the note has no document yet
 				runs = append(runs, run)
 			}
 		}
 		if x.stays() {
-			r, _ := utf8.DecodeLastRuneInString(p.Layout.Raw[x.off:x.end])
-			left = model.OffsetRange(x.To-utf16.RuneLen(r), x.To)
+			_, size := utf8.DecodeLastRuneInString(x.Of(p.Layout.Raw))
+			left = model.OffsetRange(diffwrap.Span{Start: x.End - size, End: x.End})
 		}
 	}
 	for _, r := range p.amended {

@@ -21,21 +21,25 @@ type Plan struct {
 	Older          []model.IDRange    // comments that are older than the suggestions next to them
 	KeptOpeners    []model.IDRange    // openers of users' marks that stay marks
 	LiteralOpeners []model.IDRange    // openers in users' text that stay text
-	Placements     []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
+	Placements     []Placement        // places of new text among deleted characters; nil: directly after the text before it
 	Proposal       string             // ID of the rename for which the plan rewrites links, or ""
 	Links          []model.LinkRewrite
 	Direct         bool // the text is written unchanged, without marks
 	Warnings       []string
 }
 
+// Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes after the
+// character After, or after the previous piece if After is zero.
+type Placement struct {
+	Len   int
+	After model.IDRange
+}
+
 // keepMarks makes sure that the text of the plan, raw, has exactly the marks of want. known are its recorded marks.
 func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
 	ranges := func(openers []int) (list []model.IDRange) {
-		slices.Sort(openers)
-		cursor := textmerge.NewCursor(raw)
 		for _, at := range openers {
-			from := cursor.PosAt(at)
-			list = append(list, model.OffsetRange(from, from+attribution.MarkEdge))
+			list = append(list, model.OffsetRange(diffwrap.Span{Start: at, End: at + attribution.MarkEdge}))
 		}
 		return list
 	}
@@ -48,15 +52,15 @@ func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
 func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.Author, rec *model.Record) {
 	d := p.Decision
 	places := len(p.Links) > 0 || p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets)
-	var before, after attribution.Units
+	var before, after *attribution.Units
 	if places {
-		before = attribution.UnitsOf(text.Runs())
+		before = attribution.UnitsOf(raw, text.Runs())
 	}
 	doc.Transact(func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = author.Name, author.Session, author.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
 	if places || len(p.Marks)+len(p.Remaps)+len(p.Older)+len(p.KeptOpeners)+len(p.LiteralOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
-		after = attribution.UnitsOf(text.Runs())
+		after = attribution.UnitsOf(text.String(), text.Runs())
 	}
 	if d != nil {
 		rec.Decision = resolvedDecision(d, before, after)
@@ -82,14 +86,14 @@ func hasOffsets(r model.DecidedRun) bool {
 // applyAtPlacements applies byte edits of raw to text. It puts new text directly after the text before it, unless
 // placed gives another position for the piece. By contrast, a user's typing goes after the deleted characters at its
 // position, so text that is restored at its own position does not end up inside new text.
-func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []model.Placement) {
+func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []Placement) {
 	for e := range textmerge.PositionedEdits(raw, edits) {
 		pos := e.After
 		if e.Deleted > 0 {
 			text.Delete(txn, pos, e.Deleted)
 		}
 		for new := e.New; new != ""; {
-			piece := model.Placement{Len: len(new)}
+			piece := Placement{Len: len(new)}
 			if len(placed) > 0 {
 				piece, placed = placed[0], placed[1:]
 			}
@@ -103,7 +107,7 @@ func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []dif
 }
 
 // resolvedMarks converts offsets in the text after the change to CRDT IDs.
-func resolvedMarks(marks []model.MarkRecord, after attribution.Units) []model.MarkRecord {
+func resolvedMarks(marks []model.MarkRecord, after *attribution.Units) []model.MarkRecord {
 	out := slices.Clone(marks)
 	for i := range out {
 		out[i].Add, out[i].Del = after.ResolveAll(out[i].Add), after.ResolveAll(out[i].Del)
@@ -112,7 +116,7 @@ func resolvedMarks(marks []model.MarkRecord, after attribution.Units) []model.Ma
 }
 
 // resolvedDecision converts offsets in the text before the decision, or after it for new text, to CRDT IDs.
-func resolvedDecision(d *model.Decision, before, after attribution.Units) *model.Decision {
+func resolvedDecision(d *model.Decision, before, after *attribution.Units) *model.Decision {
 	named := *d
 	named.Runs, named.ByHand = nil, after.ResolveAll(d.ByHand)
 	for _, r := range d.Runs {
@@ -127,7 +131,7 @@ func resolvedDecision(d *model.Decision, before, after attribution.Units) *model
 }
 
 // resolvedRemaps converts offsets in the text after the change to CRDT IDs.
-func resolvedRemaps(list []model.IDRemap, after attribution.Units) (named []model.IDRemap) {
+func resolvedRemaps(list []model.IDRemap, after *attribution.Units) (named []model.IDRemap) {
 	for _, r := range list {
 		done := uint64(0)
 		for _, id := range after.Resolve(r.New) {
@@ -139,33 +143,46 @@ func resolvedRemaps(list []model.IDRemap, after attribution.Units) (named []mode
 }
 
 // resolvedRun converts a run with offsets in the text of u to runs with CRDT IDs.
-func resolvedRun(r model.DecidedRun, u attribution.Units) (runs []model.DecidedRun) {
-	if ids := u.Resolve(r.Left); len(ids) == 1 {
-		r.Left = ids[0]
+func resolvedRun(r model.DecidedRun, u *attribution.Units) (runs []model.DecidedRun) {
+	for _, side := range []*model.IDRange{&r.Left, &r.Right} {
+		if ids := u.Resolve(*side); len(ids) == 1 {
+			*side = ids[0]
+		}
 	}
-	if ids := u.Resolve(r.Right); len(ids) == 1 {
-		r.Right = ids[0]
+	if r.At.Client != 0 {
+		return []model.DecidedRun{r}
 	}
-	cursor := textmerge.NewCursor(r.Text)
-	pos := 0
-	for _, id := range u.Resolve(r.At) {
+	for p := range u.In(r.At.Span()) {
 		one := r
-		one.At = id
-		if r.Text != "" {
-			from := cursor.OffAt(pos)
-			pos += int(id.Len)
-			one.Text = r.Text[from:cursor.OffAt(pos)]
+		if one.At = p.ID; r.Text != "" {
+			one.Text = p.Of(u.Raw)
 		}
 		runs = append(runs, one)
 	}
 	return runs
 }
 
-func resolvedDeleted(list []model.DeletedRange, u attribution.Units) (runs []model.DeletedRange) {
+func resolvedDeleted(list []model.DeletedRange, u *attribution.Units) (runs []model.DeletedRange) {
 	for _, g := range list {
 		for _, r := range resolvedRun(model.DecidedRun{At: g.At, Text: g.Text}, u) {
 			runs = append(runs, model.DeletedRange{At: r.At, Text: r.Text})
 		}
 	}
 	return runs
+}
+
+// inserted returns the ranges of the new text of edits, one for each edit, at offsets in the text after the edits.
+func inserted(edits []diffwrap.Edit) (list []model.IDRange) {
+	moved := 0
+	for _, e := range edits {
+		list = append(list, model.OffsetRange(diffwrap.Span{Start: e.Off, End: e.Off + len(e.New)}.Shift(moved)))
+		moved += len(e.New) - e.Len
+	}
+	return list
+}
+
+// deleted returns the text that an edit deletes, at its offset.
+func deleted(raw string, e diffwrap.Edit) model.DeletedRange {
+	at := diffwrap.Span{Start: e.Off, End: e.Off + e.Len}
+	return model.DeletedRange{At: model.OffsetRange(at), Text: at.Of(raw)}
 }

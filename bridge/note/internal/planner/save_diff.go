@@ -52,8 +52,7 @@ func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, oldTe
 			}
 		}
 		oldTable := attribution.NewTable(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > seqs[last] }))
-		u := oldTable.UnitsOf(runs)
-		s.pending = oldTable.LayOut(textmerge.Without(raw, oldTable.BrokenDelimiters(raw, runs)), attribution.Known(raw, u), u).Waiting()
+		s.pending = oldTable.UnitsOf(raw, runs).Waiting()
 		return
 	}
 }
@@ -61,10 +60,7 @@ func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, oldTe
 // Apply applies the changes to a document whose text is oldText, and completes the record.
 func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table *attribution.Table, rec *model.Record) {
 	added := uint64(0)
-	var before attribution.Units
-	if len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 {
-		before = attribution.UnitsOf(text.Runs())
-	}
+	before := attribution.UnitsOf(oldText, text.Runs())
 	doc.Transact(func(txn *ycrdt.Txn) {
 		if s.texts != nil {
 			added = s.bringBack(txn, text, rec)
@@ -72,15 +68,14 @@ func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table
 		}
 		textmerge.ApplyEdits(txn, text, oldText, s.Edits)
 	})
+	after := attribution.UnitsOf(text.String(), text.Runs())
 	if s.texts != nil {
-		after := attribution.UnitsOf(text.Runs())
 		for _, r := range after.Runs {
 			rec.Restored = append(rec.Restored, model.RangeOf(r))
 		}
 		rec.Marks = resolvedMarks(s.pending, after)
-	}
-	if s.texts == nil && len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 {
-		s.name(oldText, before, text, table, rec)
+	} else {
+		s.name(before, after, table, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.texts != nil && clock != rec.Clock+added {
 		rec.Remaps = nil // formatting uses clock units too, so the new IDs differ from the predicted IDs
@@ -89,52 +84,20 @@ func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table
 
 // name records the CRDT IDs of moved text before and after the save, the broken delimiters of agents' marks, and the
 // pending text whose marks no longer exist.
-func (s *SaveDiff) name(oldText string, before attribution.Units, text *ycrdt.Text, table *attribution.Table, rec *model.Record) {
-	after := attribution.UnitsOf(text.Runs())
-	var was, is []diffwrap.Span
-	for _, m := range append(slices.Clip(s.Moved), s.Broken...) {
-		was, is = append(was, m.From), append(is, m.To)
-	}
-	wasAt, isAt := unitsAt(oldText, append(was, s.Plain...)), unitsAt(text.String(), is)
-	from := func(m textmerge.MovedSpan) []model.IDRange {
-		return before.Resolve(model.OffsetRange(wasAt[m.From.Start], wasAt[m.From.End]))
-	}
+func (s *SaveDiff) name(before, after *attribution.Units, table *attribution.Table, rec *model.Record) {
 	for _, m := range s.Moved {
-		at := model.OffsetRange(isAt[m.To.Start], isAt[m.To.End])
-		for _, old := range from(m) {
-			done := uint64(0)
-			for _, new := range after.Resolve(model.IDRange{Clock: at.Clock, Len: old.Len}) {
-				rec.Remaps = append(rec.Remaps, model.IDRemap{Old: old.Part(done, new.Len), New: new})
-				done += new.Len
-			}
-			at.Clock += old.Len
-		}
+		rec.Remaps = append(rec.Remaps, resolvedRemaps(before.MovedTo(m.From, m.To.Start), after)...)
 	}
 	for _, body := range s.Plain {
-		for _, r := range before.Resolve(model.OffsetRange(wasAt[body.Start], wasAt[body.End])) {
+		for _, r := range before.Resolve(model.OffsetRange(body)) {
 			rec.Plain = append(rec.Plain, table.Waiting(r)...)
 		}
 	}
 	for _, m := range s.Broken {
-		if !slices.ContainsFunc(from(m), func(r model.IDRange) bool { return !table.Delimits(r) }) {
-			rec.BrokenDelimiters = append(rec.BrokenDelimiters, after.Resolve(model.OffsetRange(isAt[m.To.Start], isAt[m.To.End]))...)
+		if !slices.ContainsFunc(before.Resolve(model.OffsetRange(m.From)), func(r model.IDRange) bool { return !table.Delimits(r) }) {
+			rec.BrokenDelimiters = append(rec.BrokenDelimiters, after.Resolve(model.OffsetRange(m.To))...)
 		}
 	}
-}
-
-// unitsAt maps the byte offsets of the spans' ends to UTF-16 positions.
-func unitsAt(text string, spans []diffwrap.Span) map[int]int {
-	var offs []int
-	for _, s := range spans {
-		offs = append(offs, s.Start, s.End)
-	}
-	slices.Sort(offs)
-	at := make(map[int]int)
-	cursor := textmerge.NewCursor(text)
-	for _, off := range offs {
-		at[off] = cursor.PosAt(off)
-	}
-	return at
 }
 
 // bringBack restores the state s.state, and returns the number of clock units that it added.
