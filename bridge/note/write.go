@@ -257,9 +257,9 @@ func (s *Set) plan(d *document, current *model.Version, text string, author mode
 	case !utf8.ValidString(text):
 		return planner.Plan{}, model.ErrInvalidUTF8
 	case s.o.View == diffwrap.RawView:
-		return planner.Plan{Edits: diffwrap.Diff(current.Raw(), text), Direct: true}, nil
+		return planner.Plan{Edits: diffwrap.Diff(current.Raw(), text), Record: model.Record{Direct: true}}, nil
 	case s.o.Mode == Direct:
-		return planner.Plan{Edits: planner.DirectEdits(current, text), Direct: true}, nil
+		return planner.Plan{Edits: planner.DirectEdits(current, text), Record: model.Record{Direct: true}}, nil
 	}
 	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: author.Name, Now: time.Now().UTC()}
 	var x *attribution.Layout

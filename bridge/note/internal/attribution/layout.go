@@ -104,8 +104,8 @@ func (t *Table) LayOut(known diffwrap.Known, u *Units) *Layout {
 	return x
 }
 
-// textOf returns the texts of mark k.
-func (x *Layout) textOf(k int) []diffwrap.Content {
+// TextOf returns the texts of mark k.
+func (x *Layout) TextOf(k int) []diffwrap.Content {
 	from, _ := slices.BinarySearchFunc(x.Text, x.Marks[k].Start, func(c diffwrap.Content, at int) int { return c.Start - at })
 	to := from
 	for to < len(x.Text) && x.Text[to].Mark == k {
@@ -133,7 +133,7 @@ func (x *Layout) ownerOf(k int) (o markOwner) {
 			}
 		}
 	}
-	for _, c := range x.textOf(k) {
+	for _, c := range x.TextOf(k) {
 		for p := range x.In(c.Span) {
 			if s := p.Pending(c.Deleted); s != nil && (agentUnits > 0 || s.author == "") {
 				if o.Suggestion == nil {
@@ -181,7 +181,7 @@ func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 			edits = append(edits, diffwrap.Edit{Off: m.Start, Len: m.Len()})
 			continue
 		}
-		c, inside := x.textOf(k)[0], true
+		c, inside := x.TextOf(k)[0], true
 		open, close := x.Raw[m.Start:c.Start], x.Raw[c.End:m.End]
 		for p := range x.In(c.Span) {
 			waits := p.Pending(c.Deleted) != nil || p.By != nil && p.By.agent && x.MarkOwners[k].Suggestion == nil
@@ -247,22 +247,15 @@ func (t *Table) CanonicalEdits(known diffwrap.Known, u *Units) ([]diffwrap.Edit,
 	return edits, t.LayOut(Known(marked), marked)
 }
 
-// Waiting returns the parts of a run with a pending suggestion.
-func (t *Table) Waiting(r model.IDRange) (list []model.IDRange) {
-	t.Each(r, func(part model.IDRange, fact *Fact) {
-		if fact.Pending(false) != nil || fact.Pending(true) != nil {
-			list = append(list, part)
-		}
-	})
-	return list
-}
-
-// Delimits reports whether agents wrote every character of the delimiter r. Characters of broken delimiters count as
+// Delimits reports whether agents wrote every character of the delimiter at s. Characters of broken delimiters count as
 // written by agents.
-func (t *Table) Delimits(r model.IDRange) bool {
-	all := true
-	t.Each(r, func(_ model.IDRange, fact *Fact) { all = all && (fact.By != nil || fact.Broken) })
-	return all
+func (u *Units) Delimits(s diffwrap.Span) bool {
+	for p := range u.In(s) {
+		if p.By == nil && !p.Broken {
+			return false
+		}
+	}
+	return true
 }
 
 // BrokenDelimiters returns the agents' delimiters that mark nothing, and the text that was rejected late (see refuse).

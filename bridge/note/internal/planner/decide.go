@@ -55,7 +55,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 	}
 	parts, edits = p.frontMatterBreak(parts, edits)
 	d.Runs = p.runs(parts)
-	plan := Plan{Decision: &d, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
+	plan := Plan{Record: model.Record{Decision: &d}, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
 	raw := diffwrap.Apply(x.Raw, edits)
 	d.Emptied = !diffwrap.HasBody(raw)
 	plan.keepMarks(x.Known.AfterEdits(x.Raw, edits), x.Known.MarksOf(x.Raw).AfterEdits(x.Raw, edits), raw)
@@ -74,19 +74,18 @@ type decider struct {
 // choose adds the marks that start in a span to the decision, for the item with the given index.
 func (p *decider) choose(item int, at diffwrap.Span) {
 	k, _ := p.MarkAt(at.Start)
-	for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < at.End; k++ {
+	for ; k < len(p.Marks) && p.Marks[k].Start < at.End; k++ {
 		p.marks[k] = len(p.decision.Marks)
-		p.decision.Marks = append(p.decision.Marks, p.describe(item, p.Layout.Marks[k]))
+		p.decision.Marks = append(p.decision.Marks, p.describe(item, p.Marks[k]))
 	}
 }
 
 // describe returns the data that an undo needs to write the mark again.
 func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 	mark := model.DecidedMark{Item: item}
-	raw := p.Layout.Raw
 	switch body := m.Deleted; {
-	case raw[m.Start:m.Start+3] == "{~~":
-		mark.Open, mark.Close = "{~~", raw[max(m.Added.End, m.Start):m.End]
+	case strings.HasPrefix(p.Raw[m.Start:], "{~~"):
+		mark.Open, mark.Close = "{~~", p.Raw[max(m.Added.End, m.Start):m.End]
 		if m.Added.Empty() {
 			mark.Close = "~~}"
 		}
@@ -96,7 +95,7 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 		if body.Empty() {
 			plain.Open, plain.Close, body = "{++", "++}", m.Added
 		}
-		mark.Open, mark.Close = raw[m.Start:body.Start], raw[body.End:m.End]
+		mark.Open, mark.Close = p.Raw[m.Start:body.Start], p.Raw[body.End:m.End]
 		if mark == plain {
 			mark = model.DecidedMark{Item: item}
 		}
@@ -105,22 +104,15 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 }
 
 // parts returns four kinds of text in document order: the decided text, the text that is removed along with it, the
-// given comments, and the text around them.
+// given comments, and all other text.
 func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) []decidedText {
 	list := append(p.collateralDeletes(edits), comments...)
-	from, to := p.around(list)
-	for i := from; i < to; i++ {
-		x := p.textPart(i)
-		c := p.Text[i]
+	for _, c := range p.Text {
 		k, chosen := p.marks[c.Mark]
-		if c.Mark < 0 || !chosen {
-			list = append(list, x)
-			continue
-		}
-		x.mark = k
+		x := decidedText{Span: c.Span, mark: k, comment: c.Mark >= 0 && p.Marks[c.Mark].Comment}
 		switch {
+		case !chosen:
 		case c.Added && p.accept:
-			x.role = model.RoleAdditionAccepted
 			var parted []decidedText
 			parted, instead = p.partial(x, instead)
 			list = append(list, parted...)
@@ -138,36 +130,6 @@ func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) 
 	return list
 }
 
-func (p *decider) textPart(i int) decidedText {
-	c := p.Text[i]
-	return decidedText{Span: c.Span, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
-}
-
-// around returns the range of p.Text that covers the decided texts, the given parts, and on each side the nearest text
-// that stays.
-func (p *decider) around(parts []decidedText) (from, to int) {
-	start, end := len(p.Layout.Raw), 0
-	for k := range p.marks {
-		start, end = min(start, p.Layout.Marks[k].Start), max(end, p.Layout.Marks[k].End)
-	}
-	for _, x := range parts {
-		start, end = min(start, x.Start), max(end, x.End)
-	}
-	stays := func(i int) bool {
-		_, chosen := p.marks[p.Text[i].Mark]
-		return !chosen && p.textPart(i).stays()
-	}
-	from, _ = slices.BinarySearchFunc(p.Text, start, func(c diffwrap.Content, at int) int { return c.Start - at })
-	to, _ = slices.BinarySearchFunc(p.Text, end, func(c diffwrap.Content, at int) int { return c.Start - at })
-	for from--; from > 0 && !stays(from); {
-		from--
-	}
-	for to < len(p.Text) && !stays(to) {
-		to++
-	}
-	return max(0, from), min(to+1, len(p.Text))
-}
-
 // collateralDeletes returns the text that edits delete in addition to the chosen marks and their content.
 func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) {
 	one := func(from, to, mark int) {
@@ -179,7 +141,7 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 	add := func(from, to, mark int) {
 		for ; len(syntax) > 0 && syntax[0].Start < to; syntax = syntax[1:] {
 			f := syntax[0]
-			opens, closes := strings.HasPrefix(p.Layout.Raw[f.Start:], "{=="), strings.HasPrefix(p.Layout.Raw[f.Start:], "==}")
+			opens, closes := strings.HasPrefix(p.Raw[f.Start:], "{=="), strings.HasPrefix(p.Raw[f.Start:], "==}")
 			if f.Start < from || !opens && !closes {
 				continue
 			}
@@ -195,8 +157,8 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 	k, mark := 0, 0
 	for _, e := range edits {
 		at, end := e.Off, e.Off+e.Len
-		for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < end; k++ {
-			m := p.Layout.Marks[k]
+		for ; k < len(p.Marks) && p.Marks[k].Start < end; k++ {
+			m := p.Marks[k]
 			add(at, min(m.Start, end), mark)
 			at = max(at, m.Start)
 			if i, chosen := p.marks[k]; chosen {
@@ -237,7 +199,7 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 // text is in one piece. It sets p.amended to the text that the edits insert.
 func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
-	start, moved := p.Layout.Marks[first].Start, 0
+	start, moved := p.Marks[first].Start, 0
 	for _, e := range accepting {
 		if e.Off < start {
 			moved += len(e.New) - e.Len
@@ -251,9 +213,9 @@ func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit
 // frontMatterBreak adds the removal of the line break after the front matter to parts and edits, if a rejection leaves
 // no body and an agent added that line break for the body.
 func (p *decider) frontMatterBreak(parts []decidedText, edits []diffwrap.Edit) ([]decidedText, []diffwrap.Edit) {
-	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
-	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))
-	if !ok || p.accept || from == end || len(p.decision.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Layout.Raw, edits)) {
+	end, ok := diffwrap.FrontMatter(p.Raw)
+	from := len(strings.TrimRight(p.Raw[:end], "\r\n"))
+	if !ok || p.accept || from == end || len(p.decision.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Raw, edits)) {
 		return parts, edits
 	}
 	at := diffwrap.Span{Start: from, End: end}
@@ -263,7 +225,7 @@ func (p *decider) frontMatterBreak(parts []decidedText, edits []diffwrap.Edit) (
 	}
 	parts = slices.Insert(parts, i+1, decidedText{Span: at, role: model.RoleLineBreakRemoved})
 	parts[i].End = from
-	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, offsetBy(edits, from-end))
+	return parts, diffwrap.Compose(len(p.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, offsetBy(edits, from-end))
 }
 
 func offsetBy(edits []diffwrap.Edit, by int) []diffwrap.Edit {
@@ -280,13 +242,13 @@ func (p *decider) runs(parts []decidedText) (runs []model.DecidedRun) {
 	for i, x := range slices.Backward(parts) {
 		right[i] = next
 		if x.stays() {
-			_, size := utf8.DecodeRuneInString(x.Of(p.Layout.Raw))
+			_, size := utf8.DecodeRuneInString(x.Of(p.Raw))
 			next = model.OffsetRange(diffwrap.Span{Start: x.Start, End: x.Start + size})
 		}
 	}
 	for i, x := range parts {
 		if x.role != 0 {
-			run := model.DecidedRun{At: model.OffsetRange(x.Span), Role: x.role, Mark: x.mark, Text: x.Of(p.Layout.Raw)}
+			run := model.DecidedRun{At: model.OffsetRange(x.Span), Role: x.role, Mark: x.mark, Text: x.Of(p.Raw)}
 			if x.role.Deletes() {
 				run.Left, run.Right = left, right[i]
 			}
@@ -297,7 +259,7 @@ func (p *decider) runs(parts []decidedText) (runs []model.DecidedRun) {
 			}
 		}
 		if x.stays() {
-			_, size := utf8.DecodeLastRuneInString(x.Of(p.Layout.Raw))
+			_, size := utf8.DecodeLastRuneInString(x.Of(p.Raw))
 			left = model.OffsetRange(diffwrap.Span{Start: x.End - size, End: x.End})
 		}
 	}

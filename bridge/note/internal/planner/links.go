@@ -94,7 +94,7 @@ func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.Deci
 // RewriteLinks plans edits of linkpaths in the marked text of current, whose layout is x. d is the decision on the
 // rename, or nil if there is none.
 func RewriteLinks(current *model.Version, x *attribution.Layout, edits []diffwrap.Edit, d *model.Decision) Plan {
-	plan := Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: d}
+	plan := Plan{Record: model.Record{Decision: d}, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
 	typed := inserted(edits)
 	for i, e := range edits {
 		link := model.LinkRewrite{Typed: typed[i : i+1]}

@@ -10,22 +10,16 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Plan is a planned change of the raw text: its edits and the metadata of its record.
+// Plan is a planned change of the raw text. Its Record has only the effects of the change. Ranges without a client are
+// offsets (model.OffsetRange) in the text after the change; those of deleted text, and of decided text, are offsets in
+// the text before it.
 type Plan struct {
-	Edits          []diffwrap.Edit
-	Known          diffwrap.Known // the marks of the text after the change, if the plan adds marks
-	FrontMatter    *model.FrontMatterChange
-	Decision       *model.Decision    // set for a user's decision
-	Marks          []model.MarkRecord // new pending suggestions
-	Remaps         []model.IDRemap    // text that the change moves or restores
-	Older          []model.IDRange    // comments that are older than the suggestions next to them
-	KeptOpeners    []model.IDRange    // openers of users' marks that stay marks
-	LiteralOpeners []model.IDRange    // openers in users' text that stay text
-	Placements     []Placement        // places of new text among deleted characters; nil: directly after the text before it
-	Proposal       string             // ID of the rename for which the plan rewrites links, or ""
-	Links          []model.LinkRewrite
-	Direct         bool // the text is written unchanged, without marks
-	Warnings       []string
+	model.Record
+	Edits      []diffwrap.Edit
+	Known      diffwrap.Known // the marks of the text after the change, if the plan adds marks
+	Placements []Placement    // places of new text among deleted characters; nil: directly after the text before it
+	Typed      bool           // a user typed the new text
+	Warnings   []string
 }
 
 // Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes after the
@@ -47,30 +41,35 @@ func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
 	p.KeptOpeners, p.LiteralOpeners, p.Known = ranges(marks), ranges(literal), known.And(want.Offsets()...).Except(literal...)
 }
 
-// Apply applies the plan to a document whose text is raw, and completes the record: it converts the plan's offsets to
-// CRDT IDs.
+// Apply applies the plan to a document whose text is raw, and completes rec, a copy of the plan's record: it converts
+// offsets to CRDT IDs.
 func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.Author, rec *model.Record) {
-	d := p.Decision
-	places := len(p.Links) > 0 || p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets)
-	var before, after *attribution.Units
-	if places {
+	var before *attribution.Units
+	d, fm := p.Decision, p.FrontMatter
+	if len(p.Links) > 0 || fm != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets) {
 		before = attribution.UnitsOf(raw, text.Runs())
 	}
-	doc.Transact(func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
-	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = author.Name, author.Session, author.Batch, p.FrontMatter, p.Decision
-	rec.Proposal, rec.Direct = p.Proposal, p.Direct
-	if places || len(p.Marks)+len(p.Remaps)+len(p.Older)+len(p.KeptOpeners)+len(p.LiteralOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
-		after = attribution.UnitsOf(text.String(), text.Runs())
+	doc.Transact(func(txn *ycrdt.Txn) {
+		if p.Typed {
+			textmerge.ApplyEdits(txn, text, raw, p.Edits)
+		} else {
+			applyAtPlacements(txn, text, raw, p.Edits, p.Placements)
+		}
+	})
+	after := attribution.UnitsOf(text.String(), text.Runs())
+	rec.Author, rec.Session, rec.Batch = author.Name, author.Session, author.Batch
+	rec.Marks, rec.Remaps = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after)
+	rec.Links = nil
+	for _, l := range p.Links {
+		rec.Links = append(rec.Links, model.LinkRewrite{Removed: resolvedDeleted(l.Removed, before), Typed: after.ResolveAll(l.Typed)})
+	}
+	for _, list := range []*[]model.IDRange{&rec.Restored, &rec.BrokenDelimiters, &rec.Older, &rec.KeptOpeners, &rec.LiteralOpeners} {
+		*list = after.ResolveAll(*list)
 	}
 	if d != nil {
 		rec.Decision = resolvedDecision(d, before, after)
 	}
-	rec.Marks, rec.Remaps, rec.KeptOpeners = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after), after.ResolveAll(p.KeptOpeners)
-	rec.Older, rec.LiteralOpeners = after.ResolveAll(p.Older), after.ResolveAll(p.LiteralOpeners)
-	for _, l := range p.Links {
-		rec.Links = append(rec.Links, model.LinkRewrite{Removed: resolvedDeleted(l.Removed, before), Typed: after.ResolveAll(l.Typed)})
-	}
-	if fm := p.FrontMatter; fm != nil {
+	if fm != nil {
 		named := *fm
 		named.Removed, named.Typed = resolvedDeleted(fm.Removed, before), after.ResolveAll(fm.Typed)
 		rec.FrontMatter = &named

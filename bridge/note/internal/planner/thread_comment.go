@@ -24,7 +24,7 @@ func AddComment(current *model.Version, at int, text string, dialect diffwrap.Di
 	}
 	edits := []diffwrap.Edit{{Off: at, New: comment}}
 	d.Runs = []model.DecidedRun{{At: inserted(edits)[0], Role: model.RoleCommentAdded, Text: comment}}
-	return Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: &d}, nil
+	return Plan{Record: model.Record{Decision: &d}, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}, nil
 }
 
 // Resolve plans the removal of a thread. pending has the note's pending suggestions, among them the thread's comments
@@ -43,5 +43,5 @@ func Resolve(current *model.Version, x *attribution.Layout, t model.Thread, pend
 	}
 	d.Runs = p.runs(p.parts(nil, nil, comments))
 	edits := []diffwrap.Edit{{Off: t.Start, Len: t.End - t.Start}}
-	return Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: &d}
+	return Plan{Record: model.Record{Decision: &d}, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
 }
