@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/note/facts"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/note/internal/planner"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -284,7 +284,8 @@ type cachedLayout struct {
 	path    model.Path // path of the suggestions; "" if no caller requested them
 }
 
-func (d *document) layout(current *model.Version) (*attribution.Layout, error) {
+// Layout returns the marks of current and their authors.
+func (d *document) Layout(current *model.Version) (*attribution.Layout, error) {
 	if d.cachedLayout.version == current {
 		return d.cachedLayout.layout, nil
 	}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/note/internal/planner"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -265,7 +265,7 @@ func (s *Set) plan(d *document, current *model.Version, text string, author mode
 	var x *attribution.Layout
 	if d != nil && author.Name != "" && attribution.MarksIn(current.Canonical()) {
 		var err error
-		if x, err = d.layout(current); err != nil {
+		if x, err = d.Layout(current); err != nil {
 			return planner.Plan{}, err
 		}
 	}

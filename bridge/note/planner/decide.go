@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
