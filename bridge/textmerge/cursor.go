@@ -83,6 +83,11 @@ func (c *Cursor) step() {
 }
 
 func (c *Cursor) stepBack() {
+	if c.Text[c.off-1] < utf8.RuneSelf {
+		c.off--
+		c.pos--
+		return
+	}
 	r, size := utf8.DecodeLastRuneInString(c.Text[:c.off])
 	c.off -= size
 	c.pos -= utf16.RuneLen(r)

@@ -89,13 +89,19 @@ type Layout struct {
 	Text       []diffwrap.Content
 	Syntax     []diffwrap.Span // ranges that belong neither to marks nor to text
 	MarkOwners []markOwner     // owner of each mark, by index of Marks
+	firstText  []int           // index in Text of the first text of each mark that has text
 }
 
 // LayOut finds the marks of a text and their owners. known are the recorded marks of the text.
 func (t *Table) LayOut(known diffwrap.Known, u *Units) *Layout {
 	x := &Layout{Table: t, Units: u, Known: known.Read(u.Raw)}
 	x.Marks, x.Text, x.Syntax = x.Known.Layout(x.Raw)
-	x.MarkOwners = make([]markOwner, len(x.Marks))
+	x.MarkOwners, x.firstText = make([]markOwner, len(x.Marks)), make([]int, len(x.Marks))
+	for i, c := range slices.Backward(x.Text) {
+		if c.Mark >= 0 {
+			x.firstText[c.Mark] = i
+		}
+	}
 	if !t.hasNoAgentText() {
 		for k := range x.Marks {
 			x.MarkOwners[k] = x.ownerOf(k)
@@ -106,7 +112,7 @@ func (t *Table) LayOut(known diffwrap.Known, u *Units) *Layout {
 
 // TextOf returns the texts of mark k.
 func (x *Layout) TextOf(k int) []diffwrap.Content {
-	from, _ := slices.BinarySearchFunc(x.Text, x.Marks[k].Start, func(c diffwrap.Content, at int) int { return c.Start - at })
+	from := x.firstText[k]
 	to := from
 	for to < len(x.Text) && x.Text[to].Mark == k {
 		to++

@@ -84,9 +84,13 @@ func (u *Units) In(s diffwrap.Span) iter.Seq[Piece] {
 			if start == end {
 				continue
 			}
-			p := Piece{ID: model.RangeOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), Fact: &noFact}
-			p.Start = cursor.OffAt(start)
-			p.End = cursor.OffAt(end)
+			p := Piece{Span: s, ID: model.RangeOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), Fact: &noFact}
+			if start > from {
+				p.Start = cursor.OffAt(start)
+			}
+			if end < to {
+				p.End = cursor.OffAt(end)
+			}
 			if u.facts != nil {
 				p.Fact = u.facts[i]
 			}

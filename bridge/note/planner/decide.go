@@ -104,14 +104,24 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 }
 
 // parts returns four kinds of text in document order: the decided text, the text that is removed along with it, the
-// given comments, and all other text.
+// given comments, and the nearest texts around each of them that stay.
 func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) []decidedText {
-	list := append(p.collateralDeletes(edits), comments...)
+	others := append(p.collateralDeletes(edits), comments...)
+	slices.SortStableFunc(others, func(a, b decidedText) int { return a.Start - b.Start })
+	var list []decidedText
 	for _, c := range p.Text {
+		for ; len(others) > 0 && others[0].Start <= c.Start; others = others[1:] {
+			list = append(list, others[0])
+		}
 		k, chosen := p.marks[c.Mark]
 		x := decidedText{Span: c.Span, mark: k, comment: c.Mark >= 0 && p.Marks[c.Mark].Comment}
 		switch {
+		case !chosen && !x.stays():
+			continue
 		case !chosen:
+			if n := len(list); n > 1 && list[n-1].role == 0 && list[n-2].role == 0 {
+				list = list[:n-1]
+			}
 		case c.Added && p.accept:
 			var parted []decidedText
 			parted, instead = p.partial(x, instead)
@@ -126,8 +136,7 @@ func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) 
 		}
 		list = append(list, x)
 	}
-	slices.SortStableFunc(list, func(a, b decidedText) int { return a.Start - b.Start })
-	return list
+	return append(list, others...)
 }
 
 // collateralDeletes returns the text that edits delete in addition to the chosen marks and their content.

@@ -44,7 +44,7 @@ func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
 // Apply applies the plan to a document whose text is raw, and completes rec, a copy of the plan's record: it converts
 // offsets to CRDT IDs.
 func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.Author, rec *model.Record) {
-	var before *attribution.Units
+	var before, after *attribution.Units // nil if the plan has no offsets in that text
 	d, fm := p.Decision, p.FrontMatter
 	if len(p.Links) > 0 || fm != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets) {
 		before = attribution.UnitsOf(raw, text.Runs())
@@ -56,7 +56,9 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 			applyAtPlacements(txn, text, raw, p.Edits, p.Placements)
 		}
 	})
-	after := attribution.UnitsOf(text.String(), text.Runs())
+	if before != nil || d != nil && len(d.Remaps)+len(d.ByHand) > 0 || len(p.Marks)+len(p.Remaps)+len(p.Restored)+len(p.BrokenDelimiters)+len(p.Older)+len(p.KeptOpeners)+len(p.LiteralOpeners) > 0 {
+		after = attribution.UnitsOf(text.String(), text.Runs())
+	}
 	rec.Author, rec.Session, rec.Batch = author.Name, author.Session, author.Batch
 	rec.Marks, rec.Remaps = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after)
 	rec.Links = nil
