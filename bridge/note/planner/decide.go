@@ -163,17 +163,13 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 		}
 		one(from, to, mark)
 	}
-	k, mark := 0, 0
+	chosen, mark := slices.Sorted(maps.Keys(p.marks)), 0
 	for _, e := range edits {
 		at, end := e.Off, e.Off+e.Len
-		for ; k < len(p.Marks) && p.Marks[k].Start < end; k++ {
-			m := p.Marks[k]
-			add(at, min(m.Start, end), mark)
-			at = max(at, m.Start)
-			if i, chosen := p.marks[k]; chosen {
-				mark = i
-				at = max(at, min(m.End, end))
-			}
+		for ; len(chosen) > 0 && p.Marks[chosen[0]].Start < end; chosen = chosen[1:] {
+			m := p.Marks[chosen[0]]
+			add(at, m.Start, mark)
+			mark, at = p.marks[chosen[0]], max(at, min(m.End, end))
 			if m.End > end {
 				break
 			}

@@ -15,9 +15,9 @@ import (
 
 // LinkPlaces finds the links of a view in the marked text.
 type LinkPlaces struct {
-	layout   *attribution.Layout
-	segments []diffwrap.Segment
-	rename   string
+	layout *attribution.Layout
+	inView []textmerge.Match // maps the marked text to the view
+	rename string
 }
 
 // LinkPlace is the place of a link in the marked text.
@@ -35,18 +35,22 @@ type LinkPlace struct {
 // NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, or "" if
 // there is none.
 func NewLinkPlaces(x *attribution.Layout, v diffwrap.View, rename string) *LinkPlaces {
-	return &LinkPlaces{x, x.Known.Segments(x.Raw, v), rename}
+	return &LinkPlaces{x, textmerge.ViewMatches(x.Known, x.Raw, v), rename}
 }
 
 // Find finds a link and its linkpath. It returns false if a mark splits the linkpath.
 func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
-	if p.Off, ok = l.inMarked(linkpath); !ok {
+	at, ok := textmerge.MapBack(l.inView, linkpath)
+	if !ok {
 		return p, false
 	}
-	start, whole := l.inMarked(link)
+	p.Off, p.Pending = at.Start, true
 	i, _ := slices.BinarySearchFunc(l.layout.Text, p.Off+1, func(c diffwrap.Content, at int) int { return c.End - at })
-	p.Pending = !whole || i == len(l.layout.Text) || l.layout.Text[i].Mark >= 0 || start < l.layout.Text[i].Start || l.layout.Text[i].End < start+link.Len()
-	p.Added = i < len(l.layout.Text) && l.layout.Text[i].Added
+	if i < len(l.layout.Text) {
+		c := l.layout.Text[i]
+		whole, ok := textmerge.MapBack(l.inView, link)
+		p.Added, p.Pending = c.Added, !ok || c.Mark >= 0 || whole.Start < c.Start || c.End < whole.End
+	}
 	if l.rename != "" {
 		for f := range l.layout.In(diffwrap.Span{Start: p.Off, End: p.Off + 1}) {
 			p.Own, p.Kept = f.LinkOf(l.rename)
@@ -55,14 +59,6 @@ func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
 		}
 	}
 	return p, true
-}
-
-func (l *LinkPlaces) inMarked(s diffwrap.Span) (off int, ok bool) {
-	i, _ := slices.BinarySearchFunc(l.segments, s.Start+1, func(seg diffwrap.Segment, at int) int { return seg.ViewOff + seg.Len - at })
-	if i == len(l.segments) || s.Start < l.segments[i].ViewOff || l.segments[i].ViewOff+l.segments[i].Len < s.End {
-		return 0, false
-	}
-	return l.segments[i].RawOff + s.Start - l.segments[i].ViewOff, true
 }
 
 // LinksWithin returns the IDs of the pending suggestions that an undo of the given items of e would affect: they
