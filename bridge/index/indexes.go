@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -37,7 +38,7 @@ func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x.links = NewLinkIndex(x.withLinksRewritten)
 	x.pending.of = x.markedIn
 	x.pending.moved = func(m markedNote, p model.Path) markedNote {
-		return markedNote{note.Renamed(m.suggestions, p), note.RenamedThreads(m.threads, p)}
+		return markedNote{attribution.Renamed(m.suggestions, p), attribution.RenamedThreads(m.threads, p)}
 	}
 	x.notes.of = func(_ context.Context, p model.Path, v *model.Version) (*NoteInfo, bool, error) {
 		return NewNoteInfo(p, v), true, nil

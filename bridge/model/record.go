@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 type History struct {
@@ -128,13 +129,6 @@ func (m *MarkRecord) AddRange(r IDRange, added bool) {
 	} else {
 		m.Del = append(m.Del, r)
 	}
-}
-
-// Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes after the
-// character After, or after the previous piece if After is zero.
-type Placement struct {
-	Len   int     `json:"len"`
-	After IDRange `json:"behind,omitzero"`
 }
 
 // FrontMatterChange is a note's front matter before and after one write, and the characters that the write deleted and
@@ -260,7 +254,7 @@ type Author struct {
 func (a Author) Is(b Author) bool { return a.Name == b.Name && a.Session == b.Session }
 
 // IDRange is a range of Len units of a document's text with consecutive CRDT IDs. In a change that is only planned, it
-// refers to offsets in the text: Client is 0, and Clock is the offset in UTF-16 units.
+// refers to a span of the text: Client is 0, and Clock and Len are in bytes.
 type IDRange struct{ Client, Clock, Len uint64 }
 
 func (r IDRange) MarshalJSON() ([]byte, error) {
@@ -286,4 +280,11 @@ func (r IDRange) Last() ycrdt.ID { return r.Part(r.Len-1, 1).Run().ID }
 
 func (r IDRange) Part(off, n uint64) IDRange { return IDRange{r.Client, r.Clock + off, n} }
 
-func OffsetRange(from, to int) IDRange { return IDRange{Clock: uint64(from), Len: uint64(to - from)} }
+func OffsetRange(s diffwrap.Span) IDRange {
+	return IDRange{Clock: uint64(s.Start), Len: uint64(s.Len())}
+}
+
+// Span is the inverse of OffsetRange.
+func (r IDRange) Span() diffwrap.Span {
+	return diffwrap.Span{Start: int(r.Clock), End: int(r.Clock + r.Len)}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -284,20 +285,27 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 	}
 	for _, how := range [...]treatment{inPlace, suggested} {
 		var done int
-		_, err = x.Note.Change(ctx, note.Change{Path: at, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+		_, err = x.Note.Change(ctx, note.Change{Path: at, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
 			edits, err := r.edits(l, current, at, place.SourcePath, o.OldTargets)
 			if err != nil {
-				return note.Plan{}, err
+				return planner.Plan{}, err
 			}
 			waiting = edits.waiting
 			if how == inPlace {
 				if done = len(edits.marked); done == 0 {
-					return note.Plan{}, nil
+					return planner.Plan{}, nil
 				}
-				return l.RewriteLinks(current, edits.marked, r.current.Decision)
+				x, err := l.Layout(current)
+				if err == nil && current.ReadOnly() {
+					err = model.ErrNotText
+				}
+				if err != nil {
+					return planner.Plan{}, err
+				}
+				return planner.RewriteLinks(current, x, edits.marked, r.current.Decision), nil
 			}
 			if done = len(edits.view); done == 0 {
-				return note.Plan{}, nil
+				return planner.Plan{}, nil
 			}
 			plan, err := l.PlanApart(current, diffwrap.Apply(current.Text(), edits.view), author)
 			if r.proposal != nil {
@@ -349,7 +357,7 @@ const (
 // Several renames may exchange names. A link that one of these renames has rewritten is right, although its new name
 // may be the old name of another note. So a link stays unchanged if the suggestion of a rename added its linkpath and
 // it leads to a file, and after an acceptance also if the same decision has rewritten it.
-func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
+func (r *relink) treat(p planner.LinkPlace, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
 	case p.Kept, d != nil && (p.Own || p.Followed), d != nil && d.Verdict == model.Accepted && p.Relinked != "" && p.Relinked == d.Batch:
 		return unchanged
@@ -391,12 +399,13 @@ func (r *relink) edits(l *note.Locked, current *model.Version, p, original model
 			views = append(views, view{diffwrap.OriginalView, original, nil})
 		}
 	}
+	x, err := l.Layout(current)
+	if err != nil {
+		return out, err
+	}
 	taken := make(map[int]bool)
 	for _, v := range views {
-		places, err := l.LinkPlaces(current, v.View, id)
-		if err != nil {
-			return out, err
-		}
+		places := planner.NewLinkPlaces(x, v.View, id)
 		text := current.Known().Render(current.Canonical(), v.View)
 		body, _ := diffwrap.FrontMatter(text)
 		r.each(v.at, text, v.oldTargets, func(link links.Link, target string, leads bool) {

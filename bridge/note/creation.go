@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/planner"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -81,7 +81,8 @@ func (c *Creation) RecordFile() {
 
 // KeepLive creates the note at rel in docs. It returns a stamp of the new document's state.
 func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel string) (model.Stamp, error) {
-	rec := model.Record{Time: time.Now().UTC()}
+	rec := c.plan.Record
+	rec.Time = time.Now().UTC()
 	d, err := docs.NewDocument(ctx, rel, &rec, func(doc *ycrdt.Doc) error {
 		c.plan.Apply(doc, doc.Text(model.ContentsName), "", c.author, &rec)
 		c.state = stateOf(doc, rec.Time)

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/note/internal/planner"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -32,7 +32,7 @@ func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []mod
 
 // Suggestions lists the suggestions of current and returns its layout. Callers must not change the list.
 func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
-	x, err := n.layout(current)
+	x, err := n.Layout(current)
 	if err != nil {
 		return nil, nil, model.WrapError("open", p, err)
 	}
@@ -50,13 +50,13 @@ func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Sugg
 }
 
 // Outcomes returns the last decision on each mark of an earlier version. An entry is nil if there is no decision.
-func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
+func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*attribution.Outcome, error) {
 	l := n.Lock()
 	defer l.Unlock()
 	return l.outcomes(since, marks)
 }
 
-func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
+func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*attribution.Outcome, error) {
 	t, err := n.currentTable()
 	if err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]
 	if since.Runs() == nil && n.id != "" {
 		since.SetRuns(n.runsOf(since))
 	}
-	x := t.LayOut(since.Canonical(), since.Known(), t.UnitsOf(since.Runs()).AfterEdits(since.Raw(), since.CanonicalEdits()))
-	out := make([]*Outcome, len(marks))
+	x := t.LayOut(since.Known(), t.UnitsOf(since.Raw(), since.Runs()).AfterEdits(since.CanonicalEdits()))
+	out := make([]*attribution.Outcome, len(marks))
 	for i := range marks {
 		out[i] = x.OutcomeOf(marks[i])
 	}
@@ -109,7 +109,7 @@ func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.J
 	if n.id != e.ID {
 		return planner.Plan{}, model.RefusedError(planner.ErrHistoryLost)
 	}
-	x, err := n.layout(current)
+	x, err := n.Layout(current)
 	if err != nil {
 		return planner.Plan{}, err
 	}

@@ -8,6 +8,6 @@
 // held during disk I/O. Lock returns a Locked, whose methods require the lock. Version does not take the lock once the
 // note is loaded; Suggestions, Threads and Outcomes take it. A Set has the state that the notes of a workspace share.
 //
-// There are two pure packages inside: internal/attribution determines from the records who wrote what, and
-// internal/planner computes the [Plan] of a write, a decision or an undo. [Note.Change] carries out a Plan.
+// Two pure packages are below it: attribution determines from the records who wrote what, and planner computes the
+// [planner.Plan] of a write, a decision or an undo. [Note.Change] carries out a Plan.
 package note

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/note/facts"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/note/internal/planner"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -46,13 +46,14 @@ func (d *document) changeSaved(doc *ycrdt.Doc, oldText, raw string) model.Record
 			table = l
 		}
 	}
-	saved := planner.SaveDiff{ExternalChange: textmerge.DiffExternal(oldText, raw, table.BrokenDelimiters(oldText, text.Runs()))}
-	if d.storedSeq > 0 && saved.MayRestore(oldText, text) {
-		if h, err := d.store.Load(d.id); err == nil { // otherwise the text counts as newly typed
-			saved.Restore(h.Records, d.revisions(), oldText, raw)
+	plan := planner.Save(table, text, oldText, raw, func() ([]model.Record, []model.Revision) {
+		h, err := d.store.Load(d.id)
+		if err != nil {
+			return nil, nil // the text counts as newly typed
 		}
-	}
-	return record(doc, func(rec *model.Record) { saved.Apply(doc, text, oldText, table, rec) })
+		return h.Records, d.revisions()
+	})
+	return d.applyPlan(doc, oldText, &plan, model.Author{})
 }
 
 // revisions returns the document's states from before the store merged their records into one.
@@ -62,16 +63,6 @@ func (d *document) revisions() []model.Revision {
 		return nil
 	}
 	return append([]model.Revision{past.Begin}, past.Revisions...)
-}
-
-func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
-	clock := func() uint64 { return doc.StateVector()[doc.ClientID()] }
-	rec := model.Record{Time: time.Now().UTC(), Client: uint64(doc.ClientID()), Clock: clock(), Update: model.EmptyUpdate()}
-	doc.OnUpdate(func(update []byte) { rec.Update = update })
-	defer doc.OnUpdate(nil)
-	fn(&rec)
-	rec.Len = clock() - rec.Clock
-	return rec
 }
 
 func replay(records []model.Record) (*ycrdt.Doc, error) {
@@ -136,9 +127,14 @@ func (d *document) open(loc Location, raw string) ([]model.Record, error) {
 
 // applyPlan applies a plan's edits to doc, whose text is raw, and returns the record.
 func (d *document) applyPlan(doc *ycrdt.Doc, raw string, plan *planner.Plan, author model.Author) model.Record {
-	return record(doc, func(rec *model.Record) {
-		plan.Apply(doc, doc.Text(model.ContentsName), raw, author, rec)
-	})
+	clock := func() uint64 { return doc.StateVector()[doc.ClientID()] }
+	rec := plan.Record
+	rec.Time, rec.Client, rec.Clock, rec.Update = time.Now().UTC(), uint64(doc.ClientID()), clock(), model.EmptyUpdate()
+	doc.OnUpdate(func(update []byte) { rec.Update = update })
+	defer doc.OnUpdate(nil)
+	plan.Apply(doc, doc.Text(model.ContentsName), raw, author, &rec)
+	rec.Len = clock() - rec.Clock
+	return rec
 }
 
 // nameRuns stores the identities of current's characters in current, which is about to be replaced, for a later merge.
@@ -288,7 +284,8 @@ type cachedLayout struct {
 	path    model.Path // path of the suggestions; "" if no caller requested them
 }
 
-func (d *document) layout(current *model.Version) (*attribution.Layout, error) {
+// Layout returns the marks of current and their authors.
+func (d *document) Layout(current *model.Version) (*attribution.Layout, error) {
 	if d.cachedLayout.version == current {
 		return d.cachedLayout.layout, nil
 	}
@@ -296,7 +293,7 @@ func (d *document) layout(current *model.Version) (*attribution.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.LayOut(current.Canonical(), current.Known(), l.UnitsOf(runs).AfterEdits(current.Raw(), current.CanonicalEdits())), nil
+	return l.LayOut(current.Known(), l.UnitsOf(current.Raw(), runs).AfterEdits(current.CanonicalEdits())), nil
 }
 
 // recordSave durably records the file that will hold the text as of record seq. After a user saves over that file, only

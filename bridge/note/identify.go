@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 )
 
 // While relayfs follows a note, each change of its file counts as a save, and a removal ends the document (Path.Ended).

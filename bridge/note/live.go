@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/planner"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -62,7 +62,8 @@ func isAt(text *ycrdt.Text, current *model.Version) bool {
 // changeLive applies a plan's edits to the live document and returns its new state. If the document no longer has the
 // text of current, changeLive changes nothing and returns ErrConflict.
 func (d *document) changeLive(ctx context.Context, current *model.Version, plan *planner.Plan, author model.Author) (s liveState, err error) {
-	rec := model.Record{Time: time.Now().UTC()}
+	rec := plan.Record
+	rec.Time = time.Now().UTC()
 	if len(plan.Edits) == 0 {
 		rec.Update = model.EmptyUpdate()
 	}

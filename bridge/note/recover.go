@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/note/facts"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -283,25 +283,25 @@ func (n *Locked) separate(v *model.Version) {
 // attribute sets the authorship of a version's marks from the table and lays them out. The marks of a shared document
 // may be tangled, because other mounts write to it concurrently.
 func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) cachedLayout {
-	raw, u := v.Raw(), t.UnitsOf(runs)
-	known := attribution.Known(raw, u)
+	u := t.UnitsOf(v.Raw(), runs)
+	known := attribution.Known(u)
 	if planned := v.RawKnown(); planned.Same(known) {
 		known = planned // the planner may have parsed the text
 	}
 	var untangled []diffwrap.Edit
 	if shared {
-		untangled = t.Corrected(raw, known, u)
+		untangled = u.Corrected(known)
 	}
-	whole, inWhole := diffwrap.Apply(raw, untangled), known
+	inWhole := known
 	if len(untangled) > 0 {
-		u = u.AfterEdits(raw, untangled)
-		inWhole = attribution.Known(whole, u)
+		u = u.AfterEdits(untangled)
+		inWhole = attribution.Known(u)
 	}
-	separated, x := t.CanonicalEdits(whole, inWhole, u)
+	separated, x := t.CanonicalEdits(inWhole, u)
 	if len(untangled)+len(separated) == 0 {
 		known = x.Known
 	}
-	v.Attribute(known, diffwrap.Compose(len(raw), untangled, separated), x.Known)
+	v.Attribute(known, diffwrap.Compose(len(v.Raw()), untangled, separated), x.Known)
 	return cachedLayout{version: v, layout: x}
 }
 

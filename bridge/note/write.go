@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/note/internal/planner"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -257,15 +257,15 @@ func (s *Set) plan(d *document, current *model.Version, text string, author mode
 	case !utf8.ValidString(text):
 		return planner.Plan{}, model.ErrInvalidUTF8
 	case s.o.View == diffwrap.RawView:
-		return planner.Plan{Edits: diffwrap.Diff(current.Raw(), text), Direct: true}, nil
+		return planner.Plan{Edits: diffwrap.Diff(current.Raw(), text), Record: model.Record{Direct: true}}, nil
 	case s.o.Mode == Direct:
-		return planner.Plan{Edits: planner.DirectEdits(current, text), Direct: true}, nil
+		return planner.Plan{Edits: planner.DirectEdits(current, text), Record: model.Record{Direct: true}}, nil
 	}
 	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: author.Name, Now: time.Now().UTC()}
 	var x *attribution.Layout
 	if d != nil && author.Name != "" && attribution.MarksIn(current.Canonical()) {
 		var err error
-		if x, err = d.layout(current); err != nil {
+		if x, err = d.Layout(current); err != nil {
 			return planner.Plan{}, err
 		}
 	}

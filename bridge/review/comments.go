@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -55,13 +56,13 @@ func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, aut
 	if err != nil {
 		return Outcome{}, err
 	}
-	res, err := n.Change(ctx, note.Change{Path: at.Path, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+	res, err := n.Change(ctx, note.Change{Path: at.Path, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
 		off, line, err := at.find(l, current)
 		if err != nil {
-			return note.Plan{}, err
+			return planner.Plan{}, err
 		}
 		d.Items[0].Line = line
-		return note.AddComment(current, off, text, r.config.Dialect, d)
+		return planner.AddComment(current, off, text, r.config.Dialect, d)
 	}})
 	if err == nil && res.Changed {
 		out.Notes = 1
@@ -123,7 +124,7 @@ func commentPlace(current *model.Version, marks []diffwrap.Mark, off int) (int, 
 		ok = outOfMarks(marks, off) == off
 	}
 	if !ok {
-		return 0, model.RefusedError(note.ErrNoComment)
+		return 0, model.RefusedError(planner.ErrNoComment)
 	}
 	return off, nil
 }
@@ -216,17 +217,17 @@ func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d m
 	if err != nil {
 		return err
 	}
-	_, err = n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+	_, err = n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
 		list, x, err := l.Suggestions(p, current)
 		if err != nil {
-			return note.Plan{}, err
+			return planner.Plan{}, err
 		}
 		threads := x.Threads(p, list)
 		i := slices.IndexFunc(threads, func(t model.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return note.Plan{}, nil // the thread was resolved or changed in the meantime
+			return planner.Plan{}, nil // the thread was resolved or changed in the meantime
 		}
-		return note.Resolve(current, x, threads[i], list, d), nil
+		return planner.Resolve(current, x, threads[i], list, d), nil
 	}})
 	return err
 }

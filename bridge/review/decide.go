@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -211,10 +212,10 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 		wanted[id] = true
 	}
 	var chosen []model.Suggestion
-	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
 		all, x, err := l.Suggestions(p, current)
 		if err != nil {
-			return note.Plan{}, err
+			return planner.Plan{}, err
 		}
 		chosen = nil
 		for i := range all {
@@ -223,15 +224,15 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 			}
 		}
 		if len(chosen) == 0 {
-			return note.Plan{}, nil
+			return planner.Plan{}, nil
 		}
 		var instead []diffwrap.Edit
 		if d.Verdict == model.Changed {
-			if instead, err = note.Amend(current, chosen[0], text); err != nil {
-				return note.Plan{}, err
+			if instead, err = planner.Amend(current, chosen[0], text); err != nil {
+				return planner.Plan{}, err
 			}
 		}
-		plan := note.Decide(current, x, chosen, d, instead)
+		plan := planner.Decide(current, x, chosen, d, instead)
 		if d.Verdict == model.Changed {
 			plan.Decision.Items[0].ReplacedBy = &text
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
+	"github.com/relayfs/relayfs/bridge/note/planner"
 )
 
 // maxUndoScan is the number of journal entries in which Undo looks for a batch.
@@ -577,7 +578,7 @@ func (j journalView) olderBatch(batch string) string {
 // user can do.
 func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 	at := cmp.Or(e.Path, model.Path(e.ID))
-	err := note.ErrNoteGone
+	err := planner.ErrNoteGone
 	for _, other := range j.undoable {
 		d := other.Decision
 		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Kind != model.ProposedDelete || d.Proposal.Doc != e.ID || other.Root != e.Root {
@@ -594,18 +595,27 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, author model.Author) ([]model.Suggestion, []model.Unrestored, error) {
 	// First reject the link rewrites inside text that becomes pending. Links in pending text are rewritten in place
 	// when the rename is accepted.
-	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
-		links, x, err := l.LinksWithin(p, current, e.JournalEntry, e.items)
-		if err != nil || len(links) == 0 {
-			return note.Plan{}, err
+	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
+		x, err := l.Layout(current)
+		if err != nil {
+			return planner.Plan{}, err
 		}
-		return note.Decide(current, x, links, model.Decision{Batch: namespace.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, nil), nil
+		ids := planner.LinksWithin(x, e.JournalEntry, e.items)
+		if len(ids) == 0 {
+			return planner.Plan{}, nil
+		}
+		list, x, err := l.Suggestions(p, current)
+		if err != nil {
+			return planner.Plan{}, err
+		}
+		links := slices.DeleteFunc(slices.Clone(list), func(s model.Suggestion) bool { return !slices.Contains(ids, s.ID) })
+		return planner.Decide(current, x, links, model.Decision{Batch: namespace.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, nil), nil
 	}})
 	if err != nil {
 		return nil, nil, err
 	}
 	var away []model.Unrestored
-	res, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (plan note.Plan, err error) {
+	res, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (plan planner.Plan, err error) {
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: author.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
 		plan, err = l.PlanUndo(ctx, current, e.JournalEntry, d)
 		away = slices.Clone(d.Unrestored)

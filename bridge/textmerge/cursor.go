@@ -2,11 +2,12 @@ package textmerge
 
 import (
 	"math/bits"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// Cursor walks a text once and converts ascending byte offsets to UTF-16
-// positions and back.
+// Cursor converts byte offsets of a text to UTF-16 positions and back. A conversion takes time in proportion to the
+// distance from the last one.
 type Cursor struct {
 	Text string
 	off  int // bytes
@@ -15,9 +16,15 @@ type Cursor struct {
 
 func NewCursor(text string) Cursor { return Cursor{Text: text} }
 
-// PosAt returns the UTF-16 position of byte offset off. Offsets must not decrease between calls.
+// PosAt returns the UTF-16 position of byte offset off.
 func (c *Cursor) PosAt(off int) int {
 	off = min(off, len(c.Text))
+	if off < c.off/2 {
+		*c = NewCursor(c.Text)
+	}
+	for c.off > off {
+		c.stepBack()
+	}
 	for c.off < off {
 		if !c.skipASCII(off - c.off) {
 			c.step()
@@ -73,6 +80,17 @@ func (c *Cursor) step() {
 	if r > 0xFFFF {
 		c.pos++
 	}
+}
+
+func (c *Cursor) stepBack() {
+	if c.Text[c.off-1] < utf8.RuneSelf {
+		c.off--
+		c.pos--
+		return
+	}
+	r, size := utf8.DecodeLastRuneInString(c.Text[:c.off])
+	c.off -= size
+	c.pos -= utf16.RuneLen(r)
 }
 
 func UTF16Len(text string) int {

@@ -31,7 +31,7 @@ func TestUTF16Cursor(t *testing.T) {
 	}
 }
 
-// TestUTF16CursorModel asks for places in random texts, in steps of random lengths.
+// TestUTF16CursorModel asks for places in random texts, in steps of random lengths and in random order.
 func TestUTF16CursorModel(t *testing.T) {
 	randomtest.Check(t, 2000, func(t testing.TB, rng *rand.Rand) {
 		var b strings.Builder
@@ -53,6 +53,12 @@ func TestUTF16CursorModel(t *testing.T) {
 			}
 			if got := back.OffAt(units[i]); got != at[i] {
 				t.Fatalf("%q: OffAt(%d) = %d, want %d", text, units[i], got, at[i])
+			}
+		}
+		for range 20 {
+			i := rng.IntN(len(at))
+			if got := forward.PosAt(at[i]); got != units[i] {
+				t.Fatalf("%q: PosAt(%d) in random order = %d, want %d", text, at[i], got, units[i])
 			}
 		}
 		if got := textmerge.UTF16Len(text); got != pos {

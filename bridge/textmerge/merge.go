@@ -187,16 +187,16 @@ func (s Side) ViewMatches() []Match {
 	if s.Raw == s.Text {
 		return []Match{{0, 0, len(s.Raw)}}
 	}
-	spans := ViewMatches(s.Known, s.Canonical)
+	spans := ViewMatches(s.Known, s.Canonical, diffwrap.AcceptedView)
 	if s.CanonicalEdits == nil {
 		return spans
 	}
 	return Compose(Unchanged(len(s.Raw), s.CanonicalEdits), spans)
 }
 
-// ViewMatches maps a marked text to its accepted view.
-func ViewMatches(known diffwrap.Known, marked string) []Match {
-	segs := known.Segments(marked, diffwrap.AcceptedView)
+// ViewMatches maps a marked text to a view of it.
+func ViewMatches(known diffwrap.Known, marked string, v diffwrap.View) []Match {
+	segs := known.Segments(marked, v)
 	spans := make([]Match, len(segs))
 	for i, seg := range segs {
 		spans[i] = Match{seg.RawOff, seg.ViewOff, seg.Len}

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -91,14 +90,13 @@ func possiblyMarked(text *ycrdt.Text) model.Ranges[bool] {
 	raw := text.String()
 	marks, _, spans := diffwrap.Everything.Layout(raw)
 	for _, m := range marks {
-		spans = append(spans, diffwrap.Span{Start: m.Start, End: m.End})
+		spans = append(spans, m.Span)
 	}
-	slices.SortFunc(spans, func(a, b diffwrap.Span) int { return a.Start - b.Start })
-	set, units := make(model.Ranges[bool]), attribution.UnitsOf(text.Runs())
-	cursor := textmerge.NewCursor(raw)
+	set, units := make(model.Ranges[bool]), attribution.UnitsOf(raw, text.Runs())
 	for _, s := range spans {
-		from := cursor.PosAt(s.Start)
-		units.Each(from, from+textmerge.UTF16Len(s.Of(raw)), func(_ int, r model.IDRange) { set.Set(r, true) })
+		for p := range units.In(s) {
+			set.Set(p.ID, true)
+		}
 	}
 	return set
 }

@@ -34,104 +34,69 @@ func (x *Layout) OwnersFor(author model.Author, apart bool) map[int]diffwrap.Own
 		}
 		owners[m.Start] = o
 	}
-	cursor := textmerge.NewCursor(x.Raw)
 	for _, c := range x.Syntax {
 		if text := c.Of(x.Raw); !strings.HasPrefix(text, "{>>") && !strings.HasPrefix(text, "{{") {
 			continue
 		}
-		from := cursor.PosAt(c.Start)
-		to := cursor.PosAt(c.End)
-		if m := x.commentAt(from, to); m != nil && m.author != author.Name {
+		if m := x.commentAt(c); m != nil && m.author != author.Name {
 			owners[c.Start] = diffwrap.Owner{Suggestion: m.ID, Author: m.author, Access: diffwrap.Waiting}
-		} else if m != nil || x.isSoleWriter(from, to, author.Name) {
+		} else if m != nil || x.isSoleWriter(c, author.Name) {
 			owners[c.Start] = diffwrap.Owner{Author: author.Name}
 		}
 	}
 	return owners
 }
 
-func (x *Layout) isSoleWriter(from, to int, author string) bool {
-	all := true
-	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
-		all = all && fact.By != nil && fact.By.agent && fact.By.author == author && fact.Ins.Status == Pending
-	})
-	return all && len(x.Runs) > 0
+func (x *Layout) isSoleWriter(s diffwrap.Span, author string) bool {
+	for p := range x.In(s) {
+		if p.By == nil || !p.By.agent || p.By.author != author || p.Ins.Status != Pending {
+			return false
+		}
+	}
+	return len(x.Runs) > 0
 }
 
 // Written converts the lens's result for a marked text to the data of a record. made are the suggestions that the write
 // made, at offsets in the new text. moved are the new offsets of existing identities. older are the comments that
 // belong to the text. x is the layout of the old text; it is nil if that text had no marks.
 func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older []model.IDRange) {
-	after := diffwrap.Apply(marked, res.Edits)
-	var all []diffwrap.Span
-	for _, m := range res.Made {
-		all = append(append(all, m.Add...), m.Del...)
-	}
-	for _, m := range res.Moved {
-		all = append(all, m.To)
-	}
-	places := placesOf(after, all)
 	for _, m := range res.Made {
 		rec := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
 		if m.Same {
 			rec = x.byID[m.From[0]].mark()
 		}
 		for _, s := range m.Add {
-			rec.AddRange(places[s], true)
+			rec.AddRange(model.OffsetRange(s), true)
 		}
 		for _, s := range m.Del {
-			rec.AddRange(places[s], false)
+			rec.AddRange(model.OffsetRange(s), false)
 		}
 		made = append(made, rec)
 	}
 	if x == nil {
 		return made, nil, nil
 	}
-	cursor := textmerge.NewCursor(marked)
-	for _, m := range slices.SortedFunc(slices.Values(res.Moved), func(a, b diffwrap.Move) int { return a.From.Start - b.From.Start }) {
-		from, to := cursor.PosAt(m.From.Start), int(places[m.To].Clock)
-		for _, id := range x.Resolve(model.OffsetRange(from, cursor.PosAt(m.From.End))) {
-			moved = append(moved, model.IDRemap{Old: id, New: model.OffsetRange(to, to+int(id.Len))})
-			to += int(id.Len)
-		}
+	for _, m := range res.Moved {
+		moved = append(moved, x.MovedTo(m.From, m.To.Start)...)
 	}
-	return made, moved, x.olderComments(after, res)
+	return made, moved, x.olderComments(diffwrap.Apply(marked, res.Edits), res)
 }
 
-// placesOf returns the UTF-16 ranges of byte spans of a text.
-func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRange {
-	offs := make([]int, 0, 2*len(spans))
-	for _, s := range spans {
-		offs = append(offs, s.Start, s.End)
-	}
-	slices.Sort(offs)
-	cursor, pos := textmerge.NewCursor(text), make(map[int]int, len(offs))
-	for _, off := range offs {
-		pos[off] = cursor.PosAt(off)
-	}
-	places := make(map[diffwrap.Span]model.IDRange, len(spans))
-	for _, s := range spans {
-		places[s] = model.OffsetRange(pos[s.Start], pos[s.End])
-	}
-	return places
-}
-
-// olderComments returns the existing comments that the write deletes, or that now follow a suggestion, as UTF-16 ranges
-// of the text after the write. It omits a comment that followed an earlier form of the same suggestion.
+// olderComments returns the existing comments that the write deletes, or that now follow a suggestion, at offsets in the
+// text after the write. It omits a comment that followed an earlier form of the same suggestion.
 func (x *Layout) olderComments(after string, res diffwrap.Result) (runs []model.IDRange) {
 	if !strings.Contains(x.Raw, "{>") && !strings.Contains(x.Raw, "{{") {
 		return nil
 	}
 	comments, kept := x.commentsBefore(), textmerge.Unchanged(len(x.Raw), res.Edits)
 	old := make(map[int][]string) // earlier IDs of a suggestion, by the start of each part
-	var foreign []diffwrap.Span
 	for _, m := range res.Made {
 		for _, s := range slices.Concat(m.Add, m.Del) {
 			old[s.Start] = m.From
 		}
 		for _, s := range m.Del {
 			if existing, began := comments[offsetBefore(kept, res.Moved, s.Start)]; began && !existing.onMark {
-				foreign = append(foreign, s)
+				runs = append(runs, model.OffsetRange(s))
 			}
 		}
 	}
@@ -147,14 +112,10 @@ func (x *Layout) olderComments(after string, res diffwrap.Result) (runs []model.
 			}
 		}
 		if began && !about {
-			foreign = append(foreign, c.Span)
+			runs = append(runs, model.OffsetRange(c.Span))
 		}
 		return true
 	}, res.Known.Suggestions(after)...)
-	places := placesOf(after, foreign)
-	for _, s := range foreign {
-		runs = append(runs, places[s])
-	}
 	return runs
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -21,12 +21,14 @@ func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
 		mark = len(diffwrap.ByteOrderMark)
 	}
-	for e := range textmerge.PositionedEdits(before, offsetBy(diffwrap.Diff(before[mark:], after[mark:]), mark)) {
+	edits := offsetBy(diffwrap.Diff(before[mark:], after[mark:]), mark)
+	typed := inserted(edits)
+	for i, e := range edits {
 		if e.Len > 0 {
-			fm.Removed = append(fm.Removed, model.DeletedRange{At: model.OffsetRange(e.Pos, e.Pos+e.Deleted), Text: before[e.Off : e.Off+e.Len]})
+			fm.Removed = append(fm.Removed, deleted(before, e))
 		}
 		if e.New != "" {
-			fm.Typed = append(fm.Typed, model.OffsetRange(e.After, e.After+e.Inserted))
+			fm.Typed = append(fm.Typed, typed[i])
 		}
 	}
 	return fm

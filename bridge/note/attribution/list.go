@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -35,7 +34,7 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 			o.Suggestion.setAuthor(&list[i])
 			list[i].PreviousRejection = x.previousRejection(&list[i], o.Suggestion)
 		} else {
-			list[i].Anchor = x.anchor(x.markOffsets[k].From)
+			list[i].Anchor = x.anchor(x.Marks[k].Start)
 			list[i].ID = suggestionID(&list[i])
 			o.lastWriter.setAuthor(&list[i])
 		}
@@ -60,10 +59,11 @@ func suggestionID(s *model.Suggestion) string {
 	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.Anchor)
 }
 
-// anchor returns a stable name of the character at the UTF-16 position pos. A note that was never written through
+// anchor returns a stable name of the character at an offset. A note that was never written through
 // relayfs has no document yet. The first record of its document will insert the whole text in order, so the position in
 // that text is a stable name.
-func (x *Layout) anchor(pos int) string {
+func (x *Layout) anchor(off int) string {
+	pos := x.cursor.PosAt(off)
 	i := x.run(pos)
 	if i == len(x.Runs) {
 		return strconv.Itoa(pos)
@@ -96,10 +96,8 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 		return nil
 	}
 	along := x.commentsRemovedWith(suggestions)
-	cursor := textmerge.NewCursor(x.Raw)
 	for _, c := range comments {
-		from := cursor.PosAt(c.Start)
-		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil && !along[c.Start] {
+		if m := x.commentAt(diffwrap.Span{Start: c.Start, End: c.End}); m != nil && !along[c.Start] {
 			s := model.Suggestion{Suggestion: c, Path: p, ID: m.ID}
 			s.Author = ""
 			m.setAuthor(&s)
@@ -109,16 +107,14 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 	return list
 }
 
-// commentAt returns the agent's comment that has all characters between two positions, or nil.
-func (x *Layout) commentAt(from, to int) (m *Suggestion) {
-	whole := true
-	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
-		s := fact.Pending(false)
-		whole = whole && s != nil && s.Comment && (m == nil || m == s)
-		m = s
-	})
-	if !whole {
-		return nil
+// commentAt returns the agent's comment that has all characters of s, or nil.
+func (x *Layout) commentAt(s diffwrap.Span) (m *Suggestion) {
+	for p := range x.In(s) {
+		next := p.Pending(false)
+		if next == nil || !next.Comment || m != nil && m != next {
+			return nil
+		}
+		m = next
 	}
 	return m
 }
@@ -127,13 +123,13 @@ func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 // were undone.
 func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
 	if k, ok := x.MarkAt(s.Start); ok {
-		x.Facts(x.markOffsets[k].From, x.markOffsets[k].To, func(_ int, _ model.IDRange, fact *Fact) {
-			for _, a := range append(slices.Clip(fact.Dels), fact.Ins) {
+		for p := range x.In(x.Marks[k].Span) {
+			for _, a := range append(slices.Clip(p.Dels), p.Ins) {
 				if a.Of != nil && a.Status != Pending {
 					out = a.Of.Outcome
 				}
 			}
-		})
+		}
 	}
 	return out
 }

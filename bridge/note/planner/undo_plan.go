@@ -29,7 +29,7 @@ func (t *undoPlan) plan() (Plan, error) {
 		}
 	}
 	raw := p.raw.String()
-	plan := Plan{Edits: p.edits, Placements: p.placed, Decision: t.decision}
+	plan := Plan{Record: model.Record{Decision: t.decision}, Edits: p.edits, Placements: p.placed}
 	plan.keepMarks(t.current.RawKnown().AfterEdits(t.current.Raw(), p.edits).And(p.opened...), diffwrap.KnownAt(p.marked), raw)
 	t.decision.Remaps = p.remaps
 	plan.Known = plan.Known.Read(raw)

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -23,10 +22,9 @@ func AddComment(current *model.Version, at int, text string, dialect diffwrap.Di
 	if end, _ := diffwrap.FrontMatter(raw); at < end || !current.Known().CommentFits(raw, at, comment) {
 		return Plan{}, model.RefusedError(ErrNoComment)
 	}
-	from := textmerge.UTF16Len(raw[:at])
-	d.Runs = []model.DecidedRun{{At: model.OffsetRange(from, from+textmerge.UTF16Len(comment)), Role: model.RoleCommentAdded, Text: comment}}
 	edits := []diffwrap.Edit{{Off: at, New: comment}}
-	return Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: &d}, nil
+	d.Runs = []model.DecidedRun{{At: inserted(edits)[0], Role: model.RoleCommentAdded, Text: comment}}
+	return Plan{Record: model.Record{Decision: &d}, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}, nil
 }
 
 // Resolve plans the removal of a thread. pending has the note's pending suggestions, among them the thread's comments
@@ -34,19 +32,16 @@ func AddComment(current *model.Version, at int, text string, dialect diffwrap.Di
 func Resolve(current *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
 	p := decider{Layout: x, decision: &d, marks: make(map[int]int)}
 	var comments []decidedText
-	cursor := textmerge.NewCursor(x.Raw)
 	for i, r := range t.Entries {
 		item := model.DecidedItem{ID: t.ID, Kind: r.Kind.String(), Line: r.Line, New: r.New, Author: r.Author, Session: r.Session, Time: r.Time}
-		c := decidedText{off: r.Start, end: r.End, role: model.RoleCommentResolved, mark: i}
+		c := decidedText{Span: diffwrap.Span{Start: r.Start, End: r.End}, role: model.RoleCommentResolved, mark: i}
 		if k := slices.IndexFunc(pending, func(s model.Suggestion) bool { return s.ID == r.Pending }); r.Pending != "" && k >= 0 {
 			item.ID, item.Proposal, c.role = r.Pending, pending[k].Proposal, model.RoleCommentRejected
 		}
-		c.From = cursor.PosAt(c.off)
-		c.To = cursor.PosAt(c.end)
 		d.Items, d.Marks = append(d.Items, item), append(d.Marks, model.DecidedMark{Item: i})
 		comments = append(comments, c)
 	}
 	d.Runs = p.runs(p.parts(nil, nil, comments))
 	edits := []diffwrap.Edit{{Off: t.Start, Len: t.End - t.Start}}
-	return Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: &d}
+	return Plan{Record: model.Record{Decision: &d}, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
 }

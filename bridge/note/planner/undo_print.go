@@ -15,11 +15,10 @@ type printer struct {
 	intact  []bool // by index of the layout's marks: the undo leaves the mark unchanged
 
 	edits              []diffwrap.Edit
-	placed             []model.Placement
+	placed             []Placement
 	remaps             []model.IDRemap
 	sizes              map[inMark]uint64 // text sizes of marks; nil until first used
 	at                 int               // offset reached in the old raw text
-	pos                int               // position reached in the new raw text, in UTF-16 units
 	open               *target           // an item of the open mark; nil if no mark is open
 	original, accepted strings.Builder   // expected original and accepted view
 	raw                strings.Builder
@@ -76,7 +75,7 @@ func (p *printer) print() {
 	raw := p.current.Raw()
 	p.oldMarks = p.current.RawKnown().MarksOf(raw).Offsets() // for the check, every mark stays a mark, even in text that becomes code
 	p.outside(diffwrap.Span{End: p.in.Start})
-	p.at, p.pos = p.in.Start, textmerge.UTF16Len(raw[:p.in.Start])
+	p.at = p.in.Start
 	for i := 0; i < len(p.targets); i++ {
 		w := &p.targets[i]
 		switch {
@@ -148,10 +147,10 @@ func (p *printer) close() {
 // delimit writes a delimiter of a mark. It records the delimiter of a user's mark in ByHand, so that the mark stays the
 // user's.
 func (p *printer) delimit(key inMark, text string) {
-	from := p.pos
+	from := p.raw.Len()
 	p.write(text)
 	if key.decided && p.entry.Decision.Items[p.marks[key.n].Item].Author == "" || !key.decided && !p.layout.MarkOwners[key.n].ByAgent {
-		p.decision.ByHand = append(p.decision.ByHand, model.OffsetRange(from, p.pos))
+		p.decision.ByHand = append(p.decision.ByHand, model.OffsetRange(diffwrap.Span{Start: from, End: p.raw.Len()}))
 	}
 }
 
@@ -229,9 +228,9 @@ func (p *printer) sizeOf(key inMark) uint64 {
 				p.sizes[inMark{true, r.Mark}] += r.At.Len
 			}
 		}
-		for i, c := range p.layout.Text {
+		for _, c := range p.layout.Text {
 			if c.Mark >= 0 {
-				p.sizes[inMark{false, c.Mark}] += uint64(p.layout.TextOffsets[i].To - p.layout.TextOffsets[i].From)
+				p.sizes[inMark{false, c.Mark}] += uint64(textmerge.UTF16Len(c.Of(p.layout.Raw)))
 			}
 		}
 	}
@@ -250,8 +249,7 @@ const arrow = "~>"
 
 // keep copies an existing item, or restores a deleted one.
 func (p *printer) keep(w *target) {
-	size := int(w.id.Len)
-	at := model.OffsetRange(p.pos, p.pos+size)
+	at := diffwrap.Span{Start: p.raw.Len(), End: p.raw.Len() + len(w.text)}
 	if w.restored {
 		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") { // a comment or highlight opens here
 			p.opens(p.table.At(w.id).Syntax)
@@ -261,7 +259,7 @@ func (p *printer) keep(w *target) {
 		} else {
 			p.insert(w.text, w.id)
 		}
-		p.remaps = append(p.remaps, model.IDRemap{Old: w.id, New: at})
+		p.remaps = append(p.remaps, model.IDRemap{Old: w.id, New: model.OffsetRange(at)})
 	} else {
 		p.remove(w.off)
 		p.at = w.off + len(w.text)
@@ -271,7 +269,6 @@ func (p *printer) keep(w *target) {
 			}
 		}
 		p.raw.WriteString(w.text)
-		p.pos += size
 	}
 	if w.kind == textItem {
 		p.views(w.text, w.inOriginal, w.inAccepted)
@@ -286,9 +283,8 @@ func (p *printer) insert(text string, after model.IDRange) {
 		return
 	}
 	p.edit(diffwrap.Edit{Off: p.at, New: text})
-	p.placed = append(p.placed, model.Placement{Len: len(text), After: after})
+	p.placed = append(p.placed, Placement{Len: len(text), After: after})
 	p.raw.WriteString(text)
-	p.pos += textmerge.UTF16Len(text)
 }
 
 func (p *printer) remove(to int) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -15,9 +15,9 @@ import (
 
 // LinkPlaces finds the links of a view in the marked text.
 type LinkPlaces struct {
-	layout   *attribution.Layout
-	segments []diffwrap.Segment
-	rename   string
+	layout *attribution.Layout
+	inView []textmerge.Match // maps the marked text to the view
+	rename string
 }
 
 // LinkPlace is the place of a link in the marked text.
@@ -35,35 +35,30 @@ type LinkPlace struct {
 // NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, or "" if
 // there is none.
 func NewLinkPlaces(x *attribution.Layout, v diffwrap.View, rename string) *LinkPlaces {
-	return &LinkPlaces{x, x.Known.Segments(x.Raw, v), rename}
+	return &LinkPlaces{x, textmerge.ViewMatches(x.Known, x.Raw, v), rename}
 }
 
 // Find finds a link and its linkpath. It returns false if a mark splits the linkpath.
 func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
-	if p.Off, ok = l.inMarked(linkpath); !ok {
+	at, ok := textmerge.MapBack(l.inView, linkpath)
+	if !ok {
 		return p, false
 	}
-	start, whole := l.inMarked(link)
+	p.Off, p.Pending = at.Start, true
 	i, _ := slices.BinarySearchFunc(l.layout.Text, p.Off+1, func(c diffwrap.Content, at int) int { return c.End - at })
-	p.Pending = !whole || i == len(l.layout.Text) || l.layout.Text[i].Mark >= 0 || start < l.layout.Text[i].Start || l.layout.Text[i].End < start+link.Len()
-	p.Added = i < len(l.layout.Text) && l.layout.Text[i].Added
+	if i < len(l.layout.Text) {
+		c := l.layout.Text[i]
+		whole, ok := textmerge.MapBack(l.inView, link)
+		p.Added, p.Pending = c.Added, !ok || c.Mark >= 0 || whole.Start < c.Start || c.End < whole.End
+	}
 	if l.rename != "" {
-		pos := textmerge.UTF16Len(l.layout.Raw[:p.Off])
-		l.layout.Facts(pos, pos+1, func(_ int, _ model.IDRange, f *attribution.Fact) {
+		for f := range l.layout.In(diffwrap.Span{Start: p.Off, End: p.Off + 1}) {
 			p.Own, p.Kept = f.LinkOf(l.rename)
 			p.Since, p.Relinked = f.Since(), f.Relinked
 			p.Followed = f.Ins.Of != nil && f.Ins.Of.FollowsRename()
-		})
+		}
 	}
 	return p, true
-}
-
-func (l *LinkPlaces) inMarked(s diffwrap.Span) (off int, ok bool) {
-	i, _ := slices.BinarySearchFunc(l.segments, s.Start+1, func(seg diffwrap.Segment, at int) int { return seg.ViewOff + seg.Len - at })
-	if i == len(l.segments) || s.Start < l.segments[i].ViewOff || l.segments[i].ViewOff+l.segments[i].Len < s.End {
-		return 0, false
-	}
-	return l.segments[i].RawOff + s.Start - l.segments[i].ViewOff, true
 }
 
 // LinksWithin returns the IDs of the pending suggestions that an undo of the given items of e would affect: they
@@ -79,15 +74,15 @@ func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.Deci
 			}
 		}
 	}
-	for i, c := range x.Text {
+	for _, c := range x.Text {
 		if !c.Deleted || len(again) == 0 {
 			continue
 		}
-		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(_ int, r model.IDRange, f *attribution.Fact) {
-			if s := f.Pending(true); s != nil && s.FollowsRename() && again.Has(x.OriginalIDs(r)[0]) && !slices.Contains(ids, s.ID) {
+		for p := range x.In(c.Span) {
+			if s := p.Pending(true); s != nil && s.FollowsRename() && again.Has(x.OriginalIDs(p.ID)[0]) && !slices.Contains(ids, s.ID) {
 				ids = append(ids, s.ID)
 			}
-		})
+		}
 	}
 	return ids
 }
@@ -95,22 +90,21 @@ func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.Deci
 // RewriteLinks plans edits of linkpaths in the marked text of current, whose layout is x. d is the decision on the
 // rename, or nil if there is none.
 func RewriteLinks(current *model.Version, x *attribution.Layout, edits []diffwrap.Edit, d *model.Decision) Plan {
-	plan := Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: d}
-	cursor := textmerge.NewCursor(x.Raw)
-	for e := range textmerge.PositionedEdits(x.Raw, edits) {
-		link := model.LinkRewrite{Typed: []model.IDRange{model.OffsetRange(e.After, e.After+e.Inserted)}}
-		x.Units.Each(e.Pos, e.Pos+e.Deleted, func(pos int, id model.IDRange) {
-			from := cursor.OffAt(pos)
-			link.Removed = append(link.Removed, model.DeletedRange{At: id, Text: x.Raw[from:cursor.OffAt(pos+int(id.Len))]})
-		})
+	plan := Plan{Record: model.Record{Decision: d}, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
+	typed := inserted(edits)
+	for i, e := range edits {
+		link := model.LinkRewrite{Typed: typed[i : i+1]}
+		for p := range x.In(diffwrap.Span{Start: e.Off, End: e.Off + e.Len}) {
+			link.Removed = append(link.Removed, model.DeletedRange{At: p.ID, Text: p.Of(x.Raw)})
+		}
 		var after model.IDRange // text that was deleted before the link, and that an undo restores, stays before it
 		if n := len(link.Removed); n > 0 {
 			after = link.Removed[n-1].At
 		} else { // a note without a document
-			link.Removed = []model.DeletedRange{{At: model.OffsetRange(e.Pos, e.Pos+e.Deleted), Text: x.Raw[e.Off : e.Off+e.Len]}}
+			link.Removed = []model.DeletedRange{deleted(x.Raw, e)}
 		}
 		if len(current.CanonicalEdits()) == 0 {
-			plan.Placements = append(plan.Placements, model.Placement{Len: len(e.New), After: after})
+			plan.Placements = append(plan.Placements, Placement{Len: len(e.New), After: after})
 		}
 		plan.Links = append(plan.Links, link)
 	}
@@ -120,8 +114,10 @@ func RewriteLinks(current *model.Version, x *attribution.Layout, edits []diffwra
 // undoLinks plans the undo of rewritten links. A link that was changed or deleted since stays as it is.
 func undoLinks(current *model.Version, x *attribution.Layout, list []model.LinkRewrite, d *model.Decision) Plan {
 	type place struct {
-		link           model.LinkRewrite
-		from, to, size int // UTF-16 units; size is the number of units that exist
+		link  model.LinkRewrite
+		at    diffwrap.Span
+		size  int // bytes that exist
+		units int // UTF-16 units that exist
 	}
 	places := make([]place, len(list))
 	typed := make(model.Ranges[int])
@@ -133,39 +129,40 @@ func undoLinks(current *model.Version, x *attribution.Layout, list []model.LinkR
 			}
 		}
 	}
-	x.Facts(0, textmerge.UTF16Len(x.Raw), func(pos int, r model.IDRange, _ *attribution.Fact) {
-		x.EachOriginal(r, func(now, first model.IDRange, _ uint64) {
+	for piece := range x.In(diffwrap.Span{End: len(x.Raw)}) {
+		cursor := textmerge.NewCursor(piece.Of(x.Raw))
+		x.EachOriginal(piece.ID, func(now, first model.IDRange, _ uint64) {
 			typed.Each(first, func(part model.IDRange, i int, ok bool) {
-				if ok {
-					p, at := &places[i], pos+int(now.Clock-r.Clock+part.Clock-first.Clock)
-					if p.size == 0 {
-						p.from = at
-					}
-					p.to, p.size = at+int(part.Len), p.size+int(part.Len)
+				if !ok {
+					return
 				}
+				p, pos, size := &places[i], int(now.Clock-piece.ID.Clock+part.Clock-first.Clock), int(part.Len)
+				at := diffwrap.Span{Start: cursor.OffAt(pos), End: cursor.OffAt(pos + size)}.Shift(piece.Start)
+				if p.size == 0 {
+					p.at.Start = at.Start
+				}
+				p.at.End, p.size, p.units = at.End, p.size+at.Len(), p.units+size
 			})
 		})
-	})
+	}
 	places = slices.DeleteFunc(places, func(p place) bool {
-		return p.to-p.from != p.size || p.size != lengthOf(p.link.Typed)
+		return p.at.Len() != p.size || p.units != lengthOf(p.link.Typed)
 	})
-	slices.SortFunc(places, func(a, b place) int { return a.from - b.from })
+	slices.SortFunc(places, func(a, b place) int { return a.at.Start - b.at.Start })
 	var edits []diffwrap.Edit
-	cursor := textmerge.NewCursor(x.Raw)
 	for _, p := range places {
 		old := ""
 		for _, g := range p.link.Removed {
 			old += g.Text
 		}
-		off := cursor.OffAt(p.from)
-		edits = append(edits, diffwrap.Edit{Off: off, Len: cursor.OffAt(p.to) - off, New: old})
+		edits = append(edits, diffwrap.Edit{Off: p.at.Start, Len: p.at.Len(), New: old})
 	}
 	plan := RewriteLinks(current, x, edits, d)
 	for i, l := range plan.Links {
 		at := int(l.Typed[0].Clock)
 		for _, g := range places[i].link.Removed {
-			plan.Remaps = append(plan.Remaps, model.IDRemap{Old: g.At, New: model.OffsetRange(at, at+int(g.At.Len))})
-			at += int(g.At.Len)
+			plan.Remaps = append(plan.Remaps, model.IDRemap{Old: g.At, New: model.OffsetRange(diffwrap.Span{Start: at, End: at + len(g.Text)})})
+			at += len(g.Text)
 		}
 	}
 	return plan

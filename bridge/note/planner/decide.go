@@ -6,12 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
-	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -20,17 +18,16 @@ import (
 
 // decidedText is a range of the note's text that a decision covers, deletes along with its items, or keeps.
 type decidedText struct {
-	attribution.OffsetSpan
-	off, end int // bytes
-	role     model.Role
-	mark     int  // index in Decision.Marks
-	comment  bool // the text is part of a comment that is to be removed; no view shows the text
+	diffwrap.Span
+	role    model.Role
+	mark    int  // index in Decision.Marks
+	comment bool // the text is part of a comment that is to be removed; no view shows the text
 }
 
 // stays reports whether x is text that can anchor restored text. Comments cannot, because they may be removed with
 // any text.
 func (x decidedText) stays() bool {
-	return !x.role.Deletes() && x.role != model.RoleCommentAccepted && !x.comment && x.To > x.From
+	return !x.role.Deletes() && x.role != model.RoleCommentAccepted && !x.comment && !x.Empty()
 }
 
 // Decide implements note.Decide.
@@ -49,7 +46,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 			p.choose(i, at)
 		}
 	}
-	edits := x.Known.Decide(x.Raw, p.accept, x.OlderComments(), marks...)
+	edits := x.Known.Decide(x.Raw, p.accept, x.IsOlder, marks...)
 	comments, with := p.comments(chosen, edits)
 	parts := p.parts(edits, instead, comments)
 	edits = with
@@ -58,7 +55,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 	}
 	parts, edits = p.frontMatterBreak(parts, edits)
 	d.Runs = p.runs(parts)
-	plan := Plan{Decision: &d, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
+	plan := Plan{Record: model.Record{Decision: &d}, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
 	raw := diffwrap.Apply(x.Raw, edits)
 	d.Emptied = !diffwrap.HasBody(raw)
 	plan.keepMarks(x.Known.AfterEdits(x.Raw, edits), x.Known.MarksOf(x.Raw).AfterEdits(x.Raw, edits), raw)
@@ -77,19 +74,18 @@ type decider struct {
 // choose adds the marks that start in a span to the decision, for the item with the given index.
 func (p *decider) choose(item int, at diffwrap.Span) {
 	k, _ := p.MarkAt(at.Start)
-	for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < at.End; k++ {
+	for ; k < len(p.Marks) && p.Marks[k].Start < at.End; k++ {
 		p.marks[k] = len(p.decision.Marks)
-		p.decision.Marks = append(p.decision.Marks, p.describe(item, p.Layout.Marks[k]))
+		p.decision.Marks = append(p.decision.Marks, p.describe(item, p.Marks[k]))
 	}
 }
 
 // describe returns the data that an undo needs to write the mark again.
 func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 	mark := model.DecidedMark{Item: item}
-	raw := p.Layout.Raw
 	switch body := m.Deleted; {
-	case raw[m.Start:m.Start+3] == "{~~":
-		mark.Open, mark.Close = "{~~", raw[max(m.Added.End, m.Start):m.End]
+	case strings.HasPrefix(p.Raw[m.Start:], "{~~"):
+		mark.Open, mark.Close = "{~~", p.Raw[max(m.Added.End, m.Start):m.End]
 		if m.Added.Empty() {
 			mark.Close = "~~}"
 		}
@@ -99,7 +95,7 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 		if body.Empty() {
 			plain.Open, plain.Close, body = "{++", "++}", m.Added
 		}
-		mark.Open, mark.Close = raw[m.Start:body.Start], raw[body.End:m.End]
+		mark.Open, mark.Close = p.Raw[m.Start:body.Start], p.Raw[body.End:m.End]
 		if mark == plain {
 			mark = model.DecidedMark{Item: item}
 		}
@@ -108,22 +104,25 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 }
 
 // parts returns four kinds of text in document order: the decided text, the text that is removed along with it, the
-// given comments, and the text around them.
+// given comments, and the nearest texts around each of them that stay.
 func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) []decidedText {
-	list := append(p.collateralDeletes(edits), comments...)
-	from, to := p.around(list)
-	for i := from; i < to; i++ {
-		x := p.textPart(i)
-		c := p.Text[i]
-		k, chosen := p.marks[c.Mark]
-		if c.Mark < 0 || !chosen {
-			list = append(list, x)
-			continue
+	others := append(p.collateralDeletes(edits), comments...)
+	slices.SortStableFunc(others, func(a, b decidedText) int { return a.Start - b.Start })
+	var list []decidedText
+	for _, c := range p.Text {
+		for ; len(others) > 0 && others[0].Start <= c.Start; others = others[1:] {
+			list = append(list, others[0])
 		}
-		x.mark = k
+		k, chosen := p.marks[c.Mark]
+		x := decidedText{Span: c.Span, mark: k, comment: c.Mark >= 0 && p.Marks[c.Mark].Comment}
 		switch {
+		case !chosen && !x.stays():
+			continue
+		case !chosen:
+			if n := len(list); n > 1 && list[n-1].role == 0 && list[n-2].role == 0 {
+				list = list[:n-1]
+			}
 		case c.Added && p.accept:
-			x.role = model.RoleAdditionAccepted
 			var parted []decidedText
 			parted, instead = p.partial(x, instead)
 			list = append(list, parted...)
@@ -137,57 +136,21 @@ func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) 
 		}
 		list = append(list, x)
 	}
-	slices.SortStableFunc(list, func(a, b decidedText) int { return a.off - b.off })
-	return list
-}
-
-func (p *decider) textPart(i int) decidedText {
-	c := p.Text[i]
-	return decidedText{OffsetSpan: p.TextOffsets[i], off: c.Start, end: c.End, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
-}
-
-// around returns the range of p.Text that covers the decided texts, the given parts, and on each side the nearest text
-// that stays.
-func (p *decider) around(parts []decidedText) (from, to int) {
-	start, end := len(p.Layout.Raw), 0
-	for k := range p.marks {
-		start, end = min(start, p.Layout.Marks[k].Start), max(end, p.Layout.Marks[k].End)
-	}
-	for _, x := range parts {
-		start, end = min(start, x.off), max(end, x.end)
-	}
-	stays := func(i int) bool {
-		_, chosen := p.marks[p.Text[i].Mark]
-		return !chosen && p.textPart(i).stays()
-	}
-	from, _ = slices.BinarySearchFunc(p.Text, start, func(c diffwrap.Content, at int) int { return c.Start - at })
-	to, _ = slices.BinarySearchFunc(p.Text, end, func(c diffwrap.Content, at int) int { return c.Start - at })
-	for from--; from > 0 && !stays(from); {
-		from--
-	}
-	for to < len(p.Text) && !stays(to) {
-		to++
-	}
-	return max(0, from), min(to+1, len(p.Text))
+	return append(list, others...)
 }
 
 // collateralDeletes returns the text that edits delete in addition to the chosen marks and their content.
 func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) {
-	cursor := textmerge.NewCursor(p.Layout.Raw)
 	one := func(from, to, mark int) {
-		if from >= to {
-			return
+		if from < to {
+			list = append(list, decidedText{Span: diffwrap.Span{Start: from, End: to}, role: model.RoleCommentRemoved, mark: mark})
 		}
-		x := decidedText{off: from, end: to, role: model.RoleCommentRemoved, mark: mark}
-		x.From = cursor.PosAt(from)
-		x.To = cursor.PosAt(to)
-		list = append(list, x)
 	}
 	syntax, inside := p.Syntax, 0
 	add := func(from, to, mark int) {
 		for ; len(syntax) > 0 && syntax[0].Start < to; syntax = syntax[1:] {
 			f := syntax[0]
-			opens, closes := strings.HasPrefix(p.Layout.Raw[f.Start:], "{=="), strings.HasPrefix(p.Layout.Raw[f.Start:], "==}")
+			opens, closes := strings.HasPrefix(p.Raw[f.Start:], "{=="), strings.HasPrefix(p.Raw[f.Start:], "==}")
 			if f.Start < from || !opens && !closes {
 				continue
 			}
@@ -200,17 +163,13 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 		}
 		one(from, to, mark)
 	}
-	k, mark := 0, 0
+	chosen, mark := slices.Sorted(maps.Keys(p.marks)), 0
 	for _, e := range edits {
 		at, end := e.Off, e.Off+e.Len
-		for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < end; k++ {
-			m := p.Layout.Marks[k]
-			add(at, min(m.Start, end), mark)
-			at = max(at, m.Start)
-			if i, chosen := p.marks[k]; chosen {
-				mark = i
-				at = max(at, min(m.End, end))
-			}
+		for ; len(chosen) > 0 && p.Marks[chosen[0]].Start < end; chosen = chosen[1:] {
+			m := p.Marks[chosen[0]]
+			add(at, m.Start, mark)
+			mark, at = p.marks[chosen[0]], max(at, min(m.End, end))
 			if m.End > end {
 				break
 			}
@@ -223,17 +182,13 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 // partial splits the proposed text x into accepted and rejected parts. It also returns the parts of the edits that
 // remove text after x, with offsets relative to the end of x.
 func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decidedText, rest []diffwrap.Edit) {
-	cursor := textmerge.NewCursor(p.Layout.Raw[x.off:x.end])
-	at := 0
+	at, size := 0, x.Len()
 	add := func(to int, role model.Role) {
 		if at < to {
-			list = append(list, decidedText{
-				attribution.OffsetSpan{From: x.From + cursor.PosAt(at), To: x.From + cursor.PosAt(to)}, x.off + at, x.off + to, role, x.mark, false,
-			})
+			list = append(list, decidedText{diffwrap.Span{Start: x.Start + at, End: x.Start + to}, role, x.mark, false})
 			at = to
 		}
 	}
-	size := x.end - x.off
 	for _, e := range instead {
 		add(min(e.Off, size), model.RoleAdditionAccepted)
 		add(min(e.Off+e.Len, size), model.RoleAdditionRejected)
@@ -246,38 +201,36 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 }
 
 // amendEdits converts the offsets of the user's edits to offsets in the text after the acceptance, where the proposed
-// text is in one piece. It adds the ranges of the text that the edits insert to p.amended.
+// text is in one piece. It sets p.amended to the text that the edits insert.
 func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
-	start, moved := p.Layout.Marks[first].Start, 0
+	start, moved := p.Marks[first].Start, 0
 	for _, e := range accepting {
 		if e.Off < start {
 			moved += len(e.New) - e.Len
 		}
 	}
 	edits := offsetBy(instead, start+moved)
-	for e := range textmerge.PositionedEdits(diffwrap.Apply(p.Layout.Raw, accepting), edits) {
-		p.amended = append(p.amended, model.OffsetRange(e.After, e.After+e.Inserted))
-	}
+	p.amended = inserted(edits)
 	return edits
 }
 
 // frontMatterBreak adds the removal of the line break after the front matter to parts and edits, if a rejection leaves
 // no body and an agent added that line break for the body.
 func (p *decider) frontMatterBreak(parts []decidedText, edits []diffwrap.Edit) ([]decidedText, []diffwrap.Edit) {
-	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
-	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))
-	if !ok || p.accept || from == end || len(p.decision.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Layout.Raw, edits)) {
+	end, ok := diffwrap.FrontMatter(p.Raw)
+	from := len(strings.TrimRight(p.Raw[:end], "\r\n"))
+	if !ok || p.accept || from == end || len(p.decision.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Raw, edits)) {
 		return parts, edits
 	}
-	at := attribution.OffsetSpan{From: textmerge.UTF16Len(p.Layout.Raw[:from]), To: textmerge.UTF16Len(p.Layout.Raw[:end])}
-	i := slices.IndexFunc(parts, func(x decidedText) bool { return x.off < from && x.end == end && x.role == 0 })
-	if i < 0 || !p.AddedAfter(at.From, at.To) {
+	at := diffwrap.Span{Start: from, End: end}
+	i := slices.IndexFunc(parts, func(x decidedText) bool { return x.Start < from && x.End == end && x.role == 0 })
+	if i < 0 || !p.AddedAfter(at) {
 		return parts, edits
 	}
-	parts = slices.Insert(parts, i+1, decidedText{OffsetSpan: at, off: from, end: end, role: model.RoleLineBreakRemoved})
-	parts[i].To, parts[i].end = at.From, from
-	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, offsetBy(edits, from-end))
+	parts = slices.Insert(parts, i+1, decidedText{Span: at, role: model.RoleLineBreakRemoved})
+	parts[i].End = from
+	return parts, diffwrap.Compose(len(p.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, offsetBy(edits, from-end))
 }
 
 func offsetBy(edits []diffwrap.Edit, by int) []diffwrap.Edit {
@@ -289,37 +242,30 @@ func offsetBy(edits []diffwrap.Edit, by int) []diffwrap.Edit {
 }
 
 func (p *decider) runs(parts []decidedText) (runs []model.DecidedRun) {
-	right := make([]model.IDRange, len(parts)) // for each part, the next text that stays
-	var next model.IDRange
+	right := make([]model.IDRange, len(parts)) // for each part, the first character of the next text that stays
+	var next, left model.IDRange
 	for i, x := range slices.Backward(parts) {
 		right[i] = next
 		if x.stays() {
-			r, _ := utf8.DecodeRuneInString(p.Layout.Raw[x.off:x.end])
-			next = model.OffsetRange(x.From, x.From+utf16.RuneLen(r))
+			_, size := utf8.DecodeRuneInString(x.Of(p.Raw))
+			next = model.OffsetRange(diffwrap.Span{Start: x.Start, End: x.Start + size})
 		}
-	}
-	var left model.IDRange
-	name := func(r model.IDRange) model.IDRange {
-		if ids := p.Units.Resolve(r); len(ids) == 1 && len(p.Units.Runs) > 0 {
-			return ids[0]
-		}
-		return r
 	}
 	for i, x := range parts {
 		if x.role != 0 {
-			run := model.DecidedRun{At: model.OffsetRange(x.From, x.To), Role: x.role, Mark: x.mark, Text: p.Layout.Raw[x.off:x.end]}
+			run := model.DecidedRun{At: model.OffsetRange(x.Span), Role: x.role, Mark: x.mark, Text: x.Of(p.Raw)}
 			if x.role.Deletes() {
-				run.Left, run.Right = name(left), name(right[i])
+				run.Left, run.Right = left, right[i]
 			}
 			if len(p.Units.Runs) > 0 {
 				runs = append(runs, resolvedRun(run, p.Units)...)
-			} else {
+			} else { // the note has no document yet
 				runs = append(runs, run)
 			}
 		}
 		if x.stays() {
-			r, _ := utf8.DecodeLastRuneInString(p.Layout.Raw[x.off:x.end])
-			left = model.OffsetRange(x.To-utf16.RuneLen(r), x.To)
+			_, size := utf8.DecodeLastRuneInString(x.Of(p.Raw))
+			left = model.OffsetRange(diffwrap.Span{Start: x.End - size, End: x.End})
 		}
 	}
 	for _, r := range p.amended {

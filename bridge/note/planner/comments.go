@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -16,7 +15,6 @@ import (
 // It returns the decided comments, and the edits with the removals of rejected comments.
 func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (parts []decidedText, with []diffwrap.Edit) {
 	with = slices.Clone(edits)
-	cursor := textmerge.NewCursor(p.Layout.Raw)
 	for i, s := range chosen {
 		if s.Kind != diffwrap.Comment {
 			continue
@@ -27,9 +25,7 @@ func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (pa
 		if len(edits) > 0 && edits[0].Off < s.End {
 			continue
 		}
-		x := decidedText{off: s.Start, end: s.End, role: model.RoleCommentAccepted, mark: len(p.decision.Marks)}
-		x.From = cursor.PosAt(x.off)
-		x.To = cursor.PosAt(x.end)
+		x := decidedText{Span: diffwrap.Span{Start: s.Start, End: s.End}, role: model.RoleCommentAccepted, mark: len(p.decision.Marks)}
 		p.decision.Marks = append(p.decision.Marks, model.DecidedMark{Item: i})
 		if !p.accept {
 			x.role = model.RoleCommentRejected

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -18,9 +16,9 @@ type delimiter struct {
 	char  byte
 }
 
-// delimiters lists the delimiters in raw; marks and u are the marks and identities of raw.
-func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
-	cursor := textmerge.NewCursor(raw)
+// delimiters lists the delimiters of a text with the given marks.
+func (u *Units) delimiters(marks []diffwrap.Mark) (list []delimiter) {
+	raw := u.Raw
 	for at := 0; at+MarkEdge <= len(raw); at++ {
 		d := delimiter{at: at}
 		switch raw[at : at+MarkEdge] {
@@ -32,10 +30,10 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 			continue
 		}
 		// A change may form a delimiter from its own characters and characters of the text that it replaces.
-		from, whole, some := cursor.PosAt(at), true, false
-		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, fact *Fact) {
-			whole, some = whole && fact.By != nil && !fact.Broken, some || fact.isSyntax()
-		})
+		whole, some := true, false
+		for p := range u.In(opener(at)) {
+			whole, some = whole && p.By != nil && !p.Broken, some || p.isSyntax()
+		}
 		if whole && some {
 			list = append(list, d)
 			at += MarkEdge - 1
@@ -56,22 +54,16 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 
 // strayDelimiters returns the edits that remove leftover characters of delimiters outside of spans. They occur if one
 // change writes only part of a delimiter and another change removes the rest.
-func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwrap.Edit) {
+func (u *Units) strayDelimiters(spans []diffwrap.Span) (edits []diffwrap.Edit) {
 	slices.SortFunc(spans, func(a, b diffwrap.Span) int { return a.Start - b.Start })
-	cursor, end := textmerge.NewCursor(raw), 0
-	for at := range len(raw) {
+	end := 0
+	for at := range len(u.Raw) {
 		for ; len(spans) > 0 && spans[0].Start <= at; spans = spans[1:] {
 			end = max(end, spans[0].End)
 		}
-		if at < end || !strings.Contains("{}+-~", raw[at:at+1]) {
-			continue
+		if at >= end && strings.Contains("{}+-~", u.Raw[at:at+1]) && u.hasSyntax(diffwrap.Span{Start: at, End: at + 1}) {
+			edits = append(edits, diffwrap.Edit{Off: at, Len: 1})
 		}
-		from := cursor.PosAt(at)
-		u.Facts(from, from+1, func(_ int, _ model.IDRange, fact *Fact) {
-			if fact.isSyntax() {
-				edits = append(edits, diffwrap.Edit{Off: at, Len: 1})
-			}
-		})
 	}
 	return edits
 }
@@ -79,30 +71,34 @@ func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwr
 // isSyntax reports whether the character is part of an agent's mark that is not a comment.
 func (f *Fact) isSyntax() bool { return f.Syntax && f.By != nil && f.Ins.Of == nil }
 
-// Corrected returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known has the known
-// marks of raw, and u has its identities. Marks are tangled if a delimiter is part of the text.
-func (t *Table) Corrected(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
-	if t.hasNoAgentText() {
+func (u *Units) hasSyntax(s diffwrap.Span) bool {
+	for p := range u.In(s) {
+		if p.isSyntax() {
+			return true
+		}
+	}
+	return false
+}
+
+// Corrected returns the edits that rewrite tangled marks and remove unmatched delimiters. known has the known marks of
+// the text. Marks are tangled if a delimiter is part of the text.
+func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
+	if u.facts == nil {
 		return nil
 	}
-	marks, text, spans := known.Layout(raw)
-	cursor := textmerge.NewCursor(raw)
-	hasDelimiter := func(c diffwrap.Content) (has bool) {
-		u.Facts(cursor.PosAt(c.Start), cursor.PosAt(c.End), func(_ int, _ model.IDRange, fact *Fact) { has = has || fact.isSyntax() })
-		return has
-	}
-	if !slices.ContainsFunc(text, hasDelimiter) {
+	marks, text, spans := known.Layout(u.Raw)
+	if !slices.ContainsFunc(text, func(c diffwrap.Content) bool { return u.hasSyntax(c.Span) }) {
 		return nil
 	}
-	list := delimiters(raw, marks, u)
+	list := u.delimiters(marks)
 	for _, m := range marks {
-		spans = append(spans, diffwrap.Span{Start: m.Start, End: m.End})
+		spans = append(spans, m.Span)
 	}
 	var open []int // indexes in list
 	var edits []diffwrap.Edit
 	lone := make(map[int]bool)
 	for i, d := range list {
-		spans = append(spans, diffwrap.Span{Start: d.at, End: d.at + MarkEdge})
+		spans = append(spans, opener(d.at))
 		if d.opens {
 			open = append(open, i)
 		} else if len(open) > 0 {
@@ -134,23 +130,23 @@ func (t *Table) Corrected(raw string, known diffwrap.Known, u Units) []diffwrap.
 			depth--
 			tangled = tangled || d.char != opener
 			if depth == 0 && tangled {
-				edits = append(edits, rewritten(raw, u, start, d.at+MarkEdge)...)
+				edits = append(edits, u.rewritten(diffwrap.Span{Start: start, End: d.at + MarkEdge})...)
 			}
 		}
 	}
 	for _, e := range edits {
 		spans = append(spans, diffwrap.Span{Start: e.Off, End: e.Off + e.Len})
 	}
-	edits = append(edits, strayDelimiters(raw, u, spans)...)
+	edits = append(edits, u.strayDelimiters(spans)...)
 	slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
 	return edits
 }
 
-// rewritten returns the edits that rewrite the marks between two offsets.
-func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
+// rewritten returns the edits that rewrite the marks in s.
+func (u *Units) rewritten(s diffwrap.Span) (edits []diffwrap.Edit) {
 	var in string // delimiter character of the open mark, or ""
 	var of *Suggestion
-	next := diffwrap.Edit{Off: from}
+	next := diffwrap.Edit{Off: s.Start}
 	turn := func(char string, m *Suggestion) {
 		if in == char && of == m {
 			return
@@ -162,20 +158,17 @@ func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
 			next.New += "{" + in + in
 		}
 	}
-	cursor, offs := textmerge.NewCursor(raw), textmerge.NewCursor(raw)
-	start := cursor.PosAt(from)
-	u.Facts(start, cursor.PosAt(to), func(pos int, r model.IDRange, fact *Fact) {
-		end := offs.OffAt(pos + int(r.Len))
-		if fact.isSyntax() {
-			next.Len = end - next.Off
-			return
+	for p := range u.In(s) {
+		if p.isSyntax() {
+			next.Len = p.End - next.Off
+			continue
 		}
-		turn(fact.mark())
+		turn(p.mark())
 		if next.Len > 0 || next.New != "" {
 			edits = append(edits, next)
 		}
-		next = diffwrap.Edit{Off: end}
-	})
+		next = diffwrap.Edit{Off: p.End}
+	}
 	turn("", nil)
 	if next.Len > 0 || next.New != "" {
 		edits = append(edits, next)

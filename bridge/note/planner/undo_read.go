@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -80,42 +80,36 @@ func (t *undoPlan) segments() (list []segment) {
 
 // markedSegments splits the marked text. It does not set the UTF-16 positions.
 func (t *undoPlan) markedSegments() (list []segment) {
-	at, end := t.in.Start, len(t.current.Canonical())
-	if len(t.current.CanonicalEdits()) == 0 {
-		end = t.in.End
+	in := t.in
+	if len(t.current.CanonicalEdits()) > 0 {
+		in.End = len(t.current.Canonical())
 	}
-	k, _ := slices.BinarySearchFunc(t.layout.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.End - at })
-	f, _ := slices.BinarySearchFunc(t.layout.Syntax, at+1, func(s diffwrap.Span, at int) int { return s.End - at })
-	syntax := t.layout.Syntax[f:]
-	fill := func(to int) {
-		for at < to {
-			for k < len(t.layout.Marks) && t.layout.Marks[k].End <= at {
-				k++
-			}
-			s := segment{off: at, end: to, kind: syntaxItem, mark: -1}
-			if k < len(t.layout.Marks) {
-				if m := t.layout.Marks[k]; m.Start <= at {
-					s.kind, s.mark, s.end = delimiterItem, k, min(to, m.End)
-				} else {
-					s.end = min(to, m.Start)
-				}
-			}
-			if s.kind == syntaxItem && len(syntax) > 0 { // each syntax span is one segment
-				s.end = min(s.end, syntax[0].End)
-				syntax = syntax[1:]
-			}
+	add := func(off, end int, s segment) {
+		if s.off, s.end = max(off, in.Start), min(end, in.End); s.off < s.end {
 			list = append(list, s)
-			at = s.end
 		}
 	}
-	i, _ := slices.BinarySearchFunc(t.layout.Text, at+1, func(c diffwrap.Content, at int) int { return c.End - at })
-	for ; i < len(t.layout.Text) && t.layout.Text[i].Start < end; i++ {
-		c := t.layout.Text[i]
-		fill(c.Start)
-		list = append(list, segment{off: at, end: min(c.End, end), mark: c.Mark, inOriginal: !c.Added, inAccepted: !c.Deleted})
-		at = min(c.End, end)
+	for k, m := range t.layout.Marks {
+		if m.End <= in.Start || in.End <= m.Start {
+			continue
+		}
+		at := m.Start
+		for _, c := range t.layout.TextOf(k) {
+			add(at, c.Start, segment{kind: delimiterItem, mark: k})
+			add(c.Start, c.End, segment{mark: k, inOriginal: c.Deleted, inAccepted: c.Added})
+			at = c.End
+		}
+		add(at, m.End, segment{kind: delimiterItem, mark: k})
 	}
-	fill(end)
+	for _, c := range t.layout.Text {
+		if c.Mark < 0 {
+			add(c.Start, c.End, segment{mark: -1, inOriginal: true, inAccepted: true})
+		}
+	}
+	for _, s := range t.layout.Syntax {
+		add(s.Start, s.End, segment{kind: syntaxItem, mark: -1})
+	}
+	slices.SortFunc(list, func(a, b segment) int { return a.off - b.off })
 	return list
 }
 

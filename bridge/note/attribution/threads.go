@@ -3,9 +3,9 @@ package attribution
 import (
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -20,15 +20,10 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 	}
 	var out []model.Thread
 	at, waiting := boundariesOf(list), waitingIn(list)
-	cursor := textmerge.NewCursor(x.Raw)
 	for _, t := range threads {
-		th := model.Thread{Thread: t, Path: p}
+		th := model.Thread{Thread: t, Path: p, Anchor: x.anchor(t.Comments[0].Start)}
 		for _, c := range t.Comments {
-			from := cursor.PosAt(c.Start)
-			if th.Anchor == "" {
-				th.Anchor = x.anchor(from)
-			}
-			th.Entries = append(th.Entries, x.threadComment(c, from, cursor.PosAt(c.End), waiting))
+			th.Entries = append(th.Entries, x.threadComment(c, waiting))
 		}
 		th.ID = threadID(&th)
 		if s := at.ends[t.Start]; s != nil && s.Kind != diffwrap.Comment {
@@ -103,19 +98,19 @@ func isAnswered(comments []model.ThreadComment, author string, newest time.Time)
 }
 
 // threadComment attributes a comment to the author in its text, or to the recorded author of all its characters.
-func (x *Layout) threadComment(c diffwrap.Suggestion, from, to int, waiting map[string]bool) model.ThreadComment {
-	r := model.ThreadComment{Suggestion: c}
-	if m := x.commentAt(from, to); m != nil && waiting[m.ID] {
+func (x *Layout) threadComment(c diffwrap.Suggestion, waiting map[string]bool) model.ThreadComment {
+	r, at := model.ThreadComment{Suggestion: c}, diffwrap.Span{Start: c.Start, End: c.End}
+	if m := x.commentAt(at); m != nil && waiting[m.ID] {
 		r.Pending = m.ID
 	}
 	var by *Writer
 	whole := true
-	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
-		whole = whole && fact.By != nil && (by == nil || by.author == fact.By.author && by.session == fact.By.session)
+	for p := range x.In(at) {
+		whole = whole && p.By != nil && (by == nil || by.author == p.By.author && by.session == p.By.session)
 		if by == nil {
-			by = fact.By
+			by = p.By
 		}
-	})
+	}
 	if whole && by != nil && (r.Author == "" || r.Author == by.author) {
 		r.Author, r.Session, r.Agent = by.author, by.session, by.agent
 		if r.Time.IsZero() {
@@ -138,15 +133,13 @@ func (x *Layout) commentsBefore() map[int]existingComment {
 			places[c.Start] = existingComment{mark: -1}
 		}
 	}
-	cursor := textmerge.NewCursor(x.Raw)
 	for _, t := range x.Known.Threads(x.Raw) {
 		k, ok := slices.BinarySearchFunc(x.Marks, t.Start, func(m diffwrap.Mark, at int) int { return m.End - at })
 		if !ok {
 			k = -1
 		}
 		for _, c := range t.Comments {
-			from := cursor.PosAt(c.Start)
-			about := ok && x.MarkOwners[k].Suggestion != nil && !x.isOlder(from, cursor.PosAt(c.End))
+			about := ok && x.MarkOwners[k].Suggestion != nil && !x.isOlder(diffwrap.Span{Start: c.Start, End: c.End})
 			places[c.Start] = existingComment{mark: k, onMark: about}
 		}
 	}
@@ -155,28 +148,24 @@ func (x *Layout) commentsBefore() map[int]existingComment {
 
 // commentsRemovedWith returns the start offsets of the comments that are removed with a decision on their suggestion.
 func (x *Layout) commentsRemovedWith(suggestions []diffwrap.Suggestion) map[int]bool {
-	places, isOlder := make(map[int]bool), x.OlderComments()
+	places := make(map[int]bool)
 	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) bool {
-		places[c.Start] = !isOlder(c)
+		places[c.Start] = !x.IsOlder(c)
 		return true
 	}, suggestions...)
 	return places
 }
 
-// OlderComments returns a function that reports whether a comment existed before the suggestion next to it, and
-// therefore belongs to the text. Its arguments must be in the order of the text.
-func (x *Layout) OlderComments() func(diffwrap.Attached) bool {
-	cursor := textmerge.NewCursor(x.Raw)
-	return func(c diffwrap.Attached) bool {
-		from := cursor.PosAt(c.Start)
-		return x.isOlder(from, cursor.PosAt(c.End))
-	}
-}
+// IsOlder reports whether a comment existed before the suggestion next to it, and therefore belongs to the text.
+func (x *Layout) IsOlder(c diffwrap.Attached) bool { return x.isOlder(c.Span) }
 
-// isOlder reports whether a part of a comment is older than the suggestion next to it.
-func (x *Layout) isOlder(from, to int) (older bool) {
-	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) { older = older || fact.Older })
-	return older
+func (x *Layout) isOlder(comment diffwrap.Span) bool {
+	for p := range x.In(comment) {
+		if p.Older {
+			return true
+		}
+	}
+	return false
 }
 
 // rejection is a recorded rejection, which may have been undone.
@@ -231,20 +220,17 @@ func (x *Layout) previousRejection(at *model.Suggestion, s *Suggestion) *model.R
 	}
 	var newest *rejection
 	for _, at := range at.Stretches() {
-		k, _ := x.MarkAt(at.Start)
-		from, to := x.markOffsets[k].From, x.markOffsets[k].To
-		for ; k < len(x.Marks) && x.Marks[k].Start < at.End; k++ {
-			to = x.markOffsets[k].To
-		}
-		x.Units.Each(max(0, from-1), to+1, func(_ int, now model.IDRange) {
-			for _, first := range x.OriginalIDs(now) {
+		_, before := utf8.DecodeLastRuneInString(x.Raw[:at.Start])
+		_, after := utf8.DecodeRuneInString(x.Raw[at.End:])
+		for p := range x.In(diffwrap.Span{Start: at.Start - before, End: at.End + after}) {
+			for _, first := range x.OriginalIDs(p.ID) {
 				x.rejected.Each(first, func(_ model.IDRange, r *rejection, ok bool) {
 					if ok && !r.undone && r.Author == s.author && r.order < s.order && (newest == nil || newest.order < r.order) {
 						newest = r
 					}
 				})
 			}
-		})
+		}
 	}
 	if newest == nil {
 		return nil

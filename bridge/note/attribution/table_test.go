@@ -107,11 +107,13 @@ func TestTypedTextStandsApart(t *testing.T) {
 				facts[i], facts[i+1], facts[i+2] = new(Fact), new(Fact), new(Fact)
 			}
 		}
-		var u Units
-		for i, f := range facts {
-			u.add(i, model.OffsetRange(i, i+1).Run(), f)
+		runs := make([]ycrdt.Run, len(raw))
+		for i := range runs {
+			runs[i].Len = 1
 		}
-		edits, _ := NewTable(replacements(1)).CanonicalEdits(raw, Known(raw, u), u)
+		u := UnitsOf(raw, runs)
+		u.facts = facts
+		edits, _ := NewTable(replacements(1)).CanonicalEdits(Known(u), u)
 		if got := diffwrap.Apply(raw, edits); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
@@ -144,8 +146,8 @@ func TestStrays(t *testing.T) {
 		Seq: 3, Author: "agent", Client: 3, Len: 7, Marks: []model.MarkRecord{{Add: []model.IDRange{{Client: 3, Clock: 3, Len: 1}}}},
 	}})
 	const raw = "a{b{ {++-++}"
-	u := table.UnitsOf([]ycrdt.Run{{ID: ycrdt.ID{Client: 1}, Len: 3}, {ID: ycrdt.ID{Client: 2}, Len: 1}, {ID: ycrdt.ID{Client: 1, Clock: 3}, Len: 1}, {ID: ycrdt.ID{Client: 3}, Len: 7}})
-	if got := diffwrap.Apply(raw, table.Corrected(raw, Known(raw, u), u)); got != "a{b {++-++}" {
+	u := table.UnitsOf(raw, []ycrdt.Run{{ID: ycrdt.ID{Client: 1}, Len: 3}, {ID: ycrdt.ID{Client: 2}, Len: 1}, {ID: ycrdt.ID{Client: 1, Clock: 3}, Len: 1}, {ID: ycrdt.ID{Client: 3}, Len: 7}})
+	if got := diffwrap.Apply(raw, u.Corrected(Known(u))); got != "a{b {++-++}" {
 		t.Errorf("%q becomes %q", raw, got)
 	}
 }

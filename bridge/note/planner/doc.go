@@ -3,7 +3,7 @@
 // metadata of their record.
 //
 //   - [Suggest] and [DirectEdits] plan the write of a program.
-//   - [SaveDiff] applies a user's save, which may restore an earlier state. It is not a Plan.
+//   - [Save] plans a user's save, which may restore an earlier state.
 //   - [Decide] and [Amend] plan a user's decision on suggestions.
 //   - [AddComment] and [Resolve] plan a user's comment and the removal of a thread.
 //   - [Undo] plans the undo of a decision: each decided character is pending again, whatever the order of the undos.

@@ -1,0 +1,282 @@
+package attribution
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Known finds the marks of a text that the records confirm: every character of their opener was written as markup. It
+// also finds the openers that the records confirm as text.
+func Known(u *Units) diffwrap.Known {
+	if u.facts == nil {
+		return diffwrap.Known{}
+	}
+	var known, literal []int
+	for _, at := range diffwrap.MayBeMarks(u.Raw) {
+		syntax, text := 0, 0
+		for p := range u.In(opener(at)) {
+			switch {
+			case p.Syntax:
+				syntax += p.Len()
+			case p.Literal:
+				text += p.Len()
+			}
+		}
+		switch MarkEdge {
+		case syntax:
+			known = append(known, at)
+		case text:
+			literal = append(literal, at)
+		}
+	}
+	return diffwrap.KnownAt(known).Except(literal...)
+}
+
+const MarkEdge = len("{++")
+
+func opener(at int) diffwrap.Span { return diffwrap.Span{Start: at, End: at + MarkEdge} }
+
+// AddedAfter reports whether agents wrote all text of s, and none of it in the change that wrote the character before s.
+func (x *Layout) AddedAfter(s diffwrap.Span) bool {
+	var before *Writer
+	for p := range x.In(diffwrap.Span{Start: s.Start - 1, End: s.Start}) {
+		before = p.By
+	}
+	for p := range x.In(s) {
+		if p.By == nil || !p.By.agent || p.By == before {
+			return false
+		}
+	}
+	return len(x.Runs) > 0
+}
+
+// writerIn returns the writer of the newest change that wrote text in s, or nil.
+func (x *Layout) writerIn(s diffwrap.Span) (newest *Writer) {
+	for p := range x.In(s) {
+		if p.By != nil && (newest == nil || p.By.order > newest.order) {
+			newest = p.By
+		}
+	}
+	return newest
+}
+
+type markOwner struct {
+	Suggestion *Suggestion // nil if no record has it
+	lastWriter *Writer     // last writer in the mark, if there is no suggestion
+	soleAuthor string      // author of all text of the mark that can be proposed; "" if several or unknown
+	ByAgent    bool        // an agent wrote the mark
+}
+
+func (o *markOwner) Author() string {
+	switch {
+	case o.Suggestion != nil:
+		return o.Suggestion.author
+	case o.lastWriter != nil:
+		return o.lastWriter.author
+	}
+	return ""
+}
+
+// Layout is a raw text with its marks and their attribution.
+type Layout struct {
+	*Table
+	*Units
+	Known      diffwrap.Known // marks of Raw
+	Marks      []diffwrap.Mark
+	Text       []diffwrap.Content
+	Syntax     []diffwrap.Span // ranges that belong neither to marks nor to text
+	MarkOwners []markOwner     // owner of each mark, by index of Marks
+	firstText  []int           // index in Text of the first text of each mark that has text
+}
+
+// LayOut finds the marks of a text and their owners. known are the recorded marks of the text.
+func (t *Table) LayOut(known diffwrap.Known, u *Units) *Layout {
+	x := &Layout{Table: t, Units: u, Known: known.Read(u.Raw)}
+	x.Marks, x.Text, x.Syntax = x.Known.Layout(x.Raw)
+	x.MarkOwners, x.firstText = make([]markOwner, len(x.Marks)), make([]int, len(x.Marks))
+	for i, c := range slices.Backward(x.Text) {
+		if c.Mark >= 0 {
+			x.firstText[c.Mark] = i
+		}
+	}
+	if !t.hasNoAgentText() {
+		for k := range x.Marks {
+			x.MarkOwners[k] = x.ownerOf(k)
+		}
+	}
+	return x
+}
+
+// TextOf returns the texts of mark k.
+func (x *Layout) TextOf(k int) []diffwrap.Content {
+	from := x.firstText[k]
+	to := from
+	for to < len(x.Text) && x.Text[to].Mark == k {
+		to++
+	}
+	return x.Text[from:to]
+}
+
+// ownerOf attributes mark k. A mark whose delimiters a user typed belongs to the user, even if an agent's suggestion for
+// its text is pending, too.
+func (x *Layout) ownerOf(k int) (o markOwner) {
+	turns, author := 0, "" // turns counts the changes of author in document order; author is the last author
+	by := func(name string) {
+		if turns == 0 || name != author {
+			turns++
+			author = name
+		}
+	}
+	m, agentUnits := x.Marks[k], 0 // a saved file may keep one delimiter, or one brace, of another mark
+	edges := [...]diffwrap.Span{opener(m.Start), opener(m.End - MarkEdge)}
+	for _, edge := range edges {
+		for p := range x.In(edge) {
+			if p.By != nil {
+				agentUnits += p.Len()
+			}
+		}
+	}
+	for _, c := range x.TextOf(k) {
+		for p := range x.In(c.Span) {
+			if s := p.Pending(c.Deleted); s != nil && (agentUnits > 0 || s.author == "") {
+				if o.Suggestion == nil {
+					o.Suggestion = s
+				}
+				by(s.author)
+			} else if c.Added && p.By != nil && p.By.agent {
+				by(p.By.author)
+			} else if c.Added {
+				by("")
+			}
+		}
+	}
+	o.ByAgent = agentUnits == 2*MarkEdge
+	if o.Suggestion != nil {
+		o.ByAgent = o.Suggestion.author != ""
+	} else {
+		if o.ByAgent {
+			o.lastWriter = x.writerIn(m.Span)
+		}
+		for _, edge := range edges {
+			for p := range x.In(edge) {
+				if p.By != nil {
+					by(p.By.author)
+				} else {
+					by("")
+				}
+			}
+		}
+	}
+	if turns == 1 {
+		o.soleAuthor = author
+	}
+	return o
+}
+
+// separateUserText returns edits that split agents' marks around text that users typed in them, so that this text
+// becomes plain. It also returns edits that remove marks without text. It does not change substitutions.
+func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
+	for k, m := range x.Marks {
+		if !x.MarkOwners[k].ByAgent || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
+			continue
+		}
+		if m.Deleted.Empty() && m.Added.Empty() {
+			edits = append(edits, diffwrap.Edit{Off: m.Start, Len: m.Len()})
+			continue
+		}
+		c, inside := x.TextOf(k)[0], true
+		open, close := x.Raw[m.Start:c.Start], x.Raw[c.End:m.End]
+		for p := range x.In(c.Span) {
+			waits := p.Pending(c.Deleted) != nil || p.By != nil && p.By.agent && x.MarkOwners[k].Suggestion == nil
+			switch {
+			case waits == inside:
+			case p.Start == c.Start:
+				edits = append(edits, diffwrap.Edit{Off: m.Start, Len: len(open)})
+			case waits:
+				edits = append(edits, diffwrap.Edit{Off: p.Start, New: open})
+			default:
+				edits = append(edits, diffwrap.Edit{Off: p.Start, New: close})
+			}
+			inside = waits
+		}
+		if !inside {
+			edits = append(edits, diffwrap.Edit{Off: c.End, Len: len(close)})
+		}
+	}
+	return edits
+}
+
+// Waiting returns the suggestions that are pending in the text. Their ranges are offsets (model.OffsetRange).
+func (u *Units) Waiting() (list []model.MarkRecord) {
+	made := make(map[*Suggestion]int)
+	for p := range u.all() {
+		for _, deleted := range []bool{false, true} {
+			s := p.Pending(deleted)
+			if s == nil {
+				continue
+			}
+			if _, ok := made[s]; !ok {
+				made[s] = len(list)
+				list = append(list, s.mark())
+			}
+			list[made[s]].AddRange(model.OffsetRange(p.Span), !deleted)
+		}
+	}
+	return list
+}
+
+// MarksIn reports whether raw may contain marks or remains of marks.
+func MarksIn(raw string) bool {
+	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{==", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
+}
+
+// CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' broken delimiters. It
+// also returns the layout of the resulting text.
+func (t *Table) CanonicalEdits(known diffwrap.Known, u *Units) ([]diffwrap.Edit, *Layout) {
+	if t.hasNoAgentText() || !MarksIn(u.Raw) {
+		return nil, t.LayOut(known, u)
+	}
+	var torn []diffwrap.Edit
+	for _, s := range t.BrokenDelimiters(u) {
+		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
+	}
+	x := t.LayOut(known.AfterEdits(u.Raw, torn), u.AfterEdits(torn))
+	apart := x.separateUserText()
+	if len(apart) == 0 {
+		return torn, x
+	}
+	edits := diffwrap.Compose(len(u.Raw), torn, apart)
+	marked := u.AfterEdits(edits)
+	return edits, t.LayOut(Known(marked), marked)
+}
+
+// Delimits reports whether agents wrote every character of the delimiter at s. Characters of broken delimiters count as
+// written by agents.
+func (u *Units) Delimits(s diffwrap.Span) bool {
+	for p := range u.In(s) {
+		if p.By == nil && !p.Broken {
+			return false
+		}
+	}
+	return true
+}
+
+// BrokenDelimiters returns the agents' delimiters that mark nothing, and the text that was rejected late (see refuse).
+func (t *Table) BrokenDelimiters(u *Units) (list []diffwrap.Span) {
+	if !t.hasBroken {
+		return nil
+	}
+	for p := range u.all() {
+		if p.Broken {
+			list = append(list, p.Span)
+		}
+	}
+	return list
+}
+
+func (x *Layout) MarkAt(start int) (k int, ok bool) {
+	return slices.BinarySearchFunc(x.Marks, start, func(m diffwrap.Mark, at int) int { return m.Start - at })
+}

@@ -1,0 +1,189 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Plan is a planned change of the raw text. Its Record has only the effects of the change. Ranges without a client are
+// offsets (model.OffsetRange) in the text after the change; those of deleted text, and of decided text, are offsets in
+// the text before it.
+type Plan struct {
+	model.Record
+	Edits      []diffwrap.Edit
+	Known      diffwrap.Known // the marks of the text after the change, if the plan adds marks
+	Placements []Placement    // places of new text among deleted characters; nil: directly after the text before it
+	Typed      bool           // a user typed the new text
+	Warnings   []string
+}
+
+// Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes after the
+// character After, or after the previous piece if After is zero.
+type Placement struct {
+	Len   int
+	After model.IDRange
+}
+
+// keepMarks makes sure that the text of the plan, raw, has exactly the marks of want. known are its recorded marks.
+func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
+	ranges := func(openers []int) (list []model.IDRange) {
+		for _, at := range openers {
+			list = append(list, model.OffsetRange(diffwrap.Span{Start: at, End: at + attribution.MarkEdge}))
+		}
+		return list
+	}
+	marks, literal := known.ToHave(want, raw)
+	p.KeptOpeners, p.LiteralOpeners, p.Known = ranges(marks), ranges(literal), known.And(want.Offsets()...).Except(literal...)
+}
+
+// Apply applies the plan to a document whose text is raw, and completes rec, a copy of the plan's record: it converts
+// offsets to CRDT IDs.
+func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.Author, rec *model.Record) {
+	var before, after *attribution.Units // nil if the plan has no offsets in that text
+	d, fm := p.Decision, p.FrontMatter
+	if len(p.Links) > 0 || fm != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets) {
+		before = attribution.UnitsOf(raw, text.Runs())
+	}
+	doc.Transact(func(txn *ycrdt.Txn) {
+		if p.Typed {
+			textmerge.ApplyEdits(txn, text, raw, p.Edits)
+		} else {
+			applyAtPlacements(txn, text, raw, p.Edits, p.Placements)
+		}
+	})
+	if before != nil || d != nil && len(d.Remaps)+len(d.ByHand) > 0 || len(p.Marks)+len(p.Remaps)+len(p.Restored)+len(p.BrokenDelimiters)+len(p.Older)+len(p.KeptOpeners)+len(p.LiteralOpeners) > 0 {
+		after = attribution.UnitsOf(text.String(), text.Runs())
+	}
+	rec.Author, rec.Session, rec.Batch = author.Name, author.Session, author.Batch
+	rec.Marks, rec.Remaps = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after)
+	rec.Links = nil
+	for _, l := range p.Links {
+		rec.Links = append(rec.Links, model.LinkRewrite{Removed: resolvedDeleted(l.Removed, before), Typed: after.ResolveAll(l.Typed)})
+	}
+	for _, list := range []*[]model.IDRange{&rec.Restored, &rec.BrokenDelimiters, &rec.Older, &rec.KeptOpeners, &rec.LiteralOpeners} {
+		*list = after.ResolveAll(*list)
+	}
+	if d != nil {
+		rec.Decision = resolvedDecision(d, before, after)
+	}
+	if fm != nil {
+		named := *fm
+		named.Removed, named.Typed = resolvedDeleted(fm.Removed, before), after.ResolveAll(fm.Typed)
+		rec.FrontMatter = &named
+	}
+}
+
+// hasOffsets reports whether r, or a text next to it, is given by offsets. The plan of a note without a document has no
+// CRDT IDs.
+func hasOffsets(r model.DecidedRun) bool {
+	return slices.ContainsFunc([]model.IDRange{r.At, r.Left, r.Right}, func(r model.IDRange) bool { return r.Client == 0 && r.Len > 0 })
+}
+
+// applyAtPlacements applies byte edits of raw to text. It puts new text directly after the text before it, unless
+// placed gives another position for the piece. By contrast, a user's typing goes after the deleted characters at its
+// position, so text that is restored at its own position does not end up inside new text.
+func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []Placement) {
+	for e := range textmerge.PositionedEdits(raw, edits) {
+		pos := e.After
+		if e.Deleted > 0 {
+			text.Delete(txn, pos, e.Deleted)
+		}
+		for new := e.New; new != ""; {
+			piece := Placement{Len: len(new)}
+			if len(placed) > 0 {
+				piece, placed = placed[0], placed[1:]
+			}
+			s := new[:min(piece.Len, len(new))]
+			if piece.After.Len == 0 || !text.InsertAt(txn, piece.After.Last(), ycrdt.After, s) {
+				text.InsertAfter(txn, pos, s)
+			}
+			pos, new = pos+textmerge.UTF16Len(s), new[len(s):]
+		}
+	}
+}
+
+// resolvedMarks converts offsets in the text after the change to CRDT IDs.
+func resolvedMarks(marks []model.MarkRecord, after *attribution.Units) []model.MarkRecord {
+	out := slices.Clone(marks)
+	for i := range out {
+		out[i].Add, out[i].Del = after.ResolveAll(out[i].Add), after.ResolveAll(out[i].Del)
+	}
+	return out
+}
+
+// resolvedDecision converts offsets in the text before the decision, or after it for new text, to CRDT IDs.
+func resolvedDecision(d *model.Decision, before, after *attribution.Units) *model.Decision {
+	named := *d
+	named.Runs, named.ByHand = nil, after.ResolveAll(d.ByHand)
+	for _, r := range d.Runs {
+		u := before
+		if r.Role == model.RoleReplacement || r.Role == model.RoleCommentAdded {
+			u = after
+		}
+		named.Runs = append(named.Runs, resolvedRun(r, u)...)
+	}
+	named.Remaps = resolvedRemaps(d.Remaps, after)
+	return &named
+}
+
+// resolvedRemaps converts offsets in the text after the change to CRDT IDs.
+func resolvedRemaps(list []model.IDRemap, after *attribution.Units) (named []model.IDRemap) {
+	for _, r := range list {
+		done := uint64(0)
+		for _, id := range after.Resolve(r.New) {
+			named = append(named, model.IDRemap{Old: r.Old.Part(done, id.Len), New: id})
+			done += id.Len
+		}
+	}
+	return named
+}
+
+// resolvedRun converts a run with offsets in the text of u to runs with CRDT IDs.
+func resolvedRun(r model.DecidedRun, u *attribution.Units) (runs []model.DecidedRun) {
+	for _, side := range []*model.IDRange{&r.Left, &r.Right} {
+		if ids := u.Resolve(*side); len(ids) == 1 {
+			*side = ids[0]
+		}
+	}
+	if r.At.Client != 0 {
+		return []model.DecidedRun{r}
+	}
+	for p := range u.In(r.At.Span()) {
+		one := r
+		if one.At = p.ID; r.Text != "" {
+			one.Text = p.Of(u.Raw)
+		}
+		runs = append(runs, one)
+	}
+	return runs
+}
+
+func resolvedDeleted(list []model.DeletedRange, u *attribution.Units) (runs []model.DeletedRange) {
+	for _, g := range list {
+		for _, r := range resolvedRun(model.DecidedRun{At: g.At, Text: g.Text}, u) {
+			runs = append(runs, model.DeletedRange{At: r.At, Text: r.Text})
+		}
+	}
+	return runs
+}
+
+// inserted returns the ranges of the new text of edits, one for each edit, at offsets in the text after the edits.
+func inserted(edits []diffwrap.Edit) (list []model.IDRange) {
+	moved := 0
+	for _, e := range edits {
+		list = append(list, model.OffsetRange(diffwrap.Span{Start: e.Off, End: e.Off + len(e.New)}.Shift(moved)))
+		moved += len(e.New) - e.Len
+	}
+	return list
+}
+
+// deleted returns the text that an edit deletes, at its offset.
+func deleted(raw string, e diffwrap.Edit) model.DeletedRange {
+	at := diffwrap.Span{Start: e.Off, End: e.Off + e.Len}
+	return model.DeletedRange{At: model.OffsetRange(at), Text: at.Of(raw)}
+}
