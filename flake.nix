@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-XTH+pBCEQfnX7wV855dj6NdSsbt+KmAtijLDj1hEnqY=";
+          vendorHash = "sha256-G/KbIkjfXRtEfqo0IPtkNtEAyWJR4lStS9o3+Ht29co=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];
