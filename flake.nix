@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-XTH+pBCEQfnX7wV855dj6NdSsbt+KmAtijLDj1hEnqY=";
+          vendorHash = "sha256-/PxO1CrtJ74TbEmwr22+9xdzycSRW5T8TjygRBb1X4Q=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];

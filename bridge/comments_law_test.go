@@ -3,12 +3,13 @@ package bridge_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -19,13 +20,13 @@ import (
 var commentOrWord = regexp.MustCompile(`\{>>.*?<<\}|\w+|\s|[^\w\s]`)
 
 // rewrite is one edit that an agent makes of a text, among its words and comments.
-func rewrite(t *rapid.T, text string, fresh func() string) string {
+func rewrite(r *rand.Rand, text string, fresh func() string) string {
 	tokens := commentOrWord.FindAllString(text, -1)
 	if len(tokens) < 2 {
 		return fresh() + text
 	}
-	i := rapid.IntRange(0, len(tokens)-2).Draw(t, "token") // the last is the line's end
-	switch rapid.SampledFrom([]string{"reword", "extend", "delete", "move", "add"}).Draw(t, "edit") {
+	i := randomtest.Between(r, 0, len(tokens)-2) // the last is the line's end
+	switch randomtest.Pick(r, "reword", "extend", "delete", "move", "add") {
 	case "reword":
 		if strings.HasPrefix(tokens[i], "{>>") {
 			tokens[i] = "{>>" + fresh() + "<<}"
@@ -43,10 +44,10 @@ func rewrite(t *rapid.T, text string, fresh func() string) string {
 	case "move":
 		token := tokens[i]
 		tokens = slices.Delete(tokens, i, i+1)
-		tokens = slices.Insert(tokens, rapid.IntRange(0, len(tokens)-1).Draw(t, "to"), token)
+		tokens = slices.Insert(tokens, r.IntN(len(tokens)), token)
 	case "add":
 		word := fresh()
-		tokens = slices.Insert(tokens, i, rapid.SampledFrom([]string{word, " " + word, "{>>" + word + "<<}", " {>>" + word + "<<}", word + "{>>r" + word + "<<}"}).Draw(t, "piece"))
+		tokens = slices.Insert(tokens, i, randomtest.Pick(r, word, " "+word, "{>>"+word+"<<}", " {>>"+word+"<<}", word+"{>>r"+word+"<<}"))
 	}
 	return strings.Join(tokens, "")
 }
@@ -55,10 +56,10 @@ func rewrite(t *rapid.T, text string, fresh func() string) string {
 // they wrote, comments included, and what people wrote stands as it stood; that is undone to the byte; and when
 // everything is accepted, the note is what the agents saw, except for the remarks on suggestions.
 func TestCommentsLaw(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		before := rapid.SampledFrom([]string{
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		before := randomtest.Pick(r,
 			"p {>>c1<<} q\n", "p{>>c1<<} q r\n", "{>>c1<<} p\n", "p q {>>c1<<}\n", "p {>>c1<<}{>>c2<<} q\n", "p {>>c1<<} q{>>c2<<} r\n\ns {>>c3<<}\n",
-		}).Draw(rt, "people's text")
+		)
 		f := bridgetest.New(t, map[string]string{plan: before})
 		made := 0
 		fresh := func() string {
@@ -68,19 +69,19 @@ func TestCommentsLaw(t *testing.T) {
 		write := func() {
 			v := open(t, f.Workspace, plan)
 			text := v.Text()
-			for range rapid.IntRange(1, 3).Draw(rt, "edits") {
-				text = rewrite(rt, text, fresh)
+			for range randomtest.Between(r, 1, 3) {
+				text = rewrite(r, text, fresh)
 			}
-			author := rapid.SampledFrom([]model.Author{ann, {Name: "bob", Session: "s"}}).Draw(rt, "agent")
+			author := randomtest.Pick(r, ann, model.Author{Name: "bob", Session: "s"})
 			_, err := f.Write(t.Context(), plan, bridge.Write{Base: v, Text: text, By: author})
 			if err != nil && !errors.Is(err, model.ErrRefused) {
-				rt.Fatal(err)
+				t.Fatal(err)
 			}
-			rt.Logf("%s wrote %q: %q, %v", author.Name, text, open(t, f.Workspace, plan).Raw(), err)
+			t.Logf("%s wrote %q: %q, %v", author.Name, text, open(t, f.Workspace, plan).Raw(), err)
 		}
 		is := func(what, want string) {
 			if got := open(t, f.Workspace, plan).Raw(); got != want {
-				rt.Fatalf("%s: %q, want %q", what, got, want)
+				t.Fatalf("%s: %q, want %q", what, got, want)
 			}
 		}
 		decide := func(verdict model.Verdict, want string) (batch string) {
@@ -91,25 +92,25 @@ func TestCommentsLaw(t *testing.T) {
 			raw := open(t, f.Workspace, plan).Raw()
 			out, err := f.Decide(t.Context(), ids, verdict, person)
 			if err != nil || len(out.Failed)+len(out.Missing) > 0 {
-				rt.Fatalf("%s: %+v, %v", verdict, out, err)
+				t.Fatalf("%s: %+v, %v", verdict, out, err)
 			}
 			is(fmt.Sprintf("all %s of %q", verdict, raw), want)
 			if left := pendingOf(t, f.Workspace); len(left) > 0 {
-				rt.Fatalf("all %s of %q: pending %+v", verdict, raw, left)
+				t.Fatalf("all %s of %q: pending %+v", verdict, raw, left)
 			}
 			return out.Batch
 		}
-		for range rapid.IntRange(1, 4).Draw(rt, "writes") {
+		for range randomtest.Between(r, 1, 4) {
 			write()
 		}
 		v := open(t, f.Workspace, plan)
 		batch := decide(model.Rejected, before)
 		if v.Raw() != before {
 			if _, err := f.Undo(t.Context(), batch, person); err != nil {
-				rt.Fatal(err)
+				t.Fatal(err)
 			}
 			is("taken back", v.Raw())
-			if rapid.Bool().Draw(rt, "more") {
+			if r.IntN(2) > 0 {
 				write()
 				decide(model.Rejected, before)
 				return

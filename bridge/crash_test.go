@@ -160,7 +160,7 @@ func (s machineStore) RecordFileSeq(id model.DocID, seq uint64, sum model.Conten
 	}
 }
 
-func (m *machine) start(t *testing.T) *bridge.Workspace {
+func (m *machine) start(t testing.TB) *bridge.Workspace {
 	t.Helper()
 	return process(t, machineSource{m.src, m}, machineStore{m.store, m})
 }

@@ -209,7 +209,7 @@ func anyUnit(rng *rand.Rand, text string) int {
 			}
 			pos++
 		}
-		inMark = inMark && !closes.MatchString(text[:i+1])
+		inMark = inMark && !closes.MatchString(text[max(0, i-2):i+1])
 	}
 	return free[rng.IntN(len(free))]
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -24,7 +25,8 @@ import (
 // in any order, and checks after each step what the workspace shows and what the
 // vault has. Each note holds a word of its own by which it is known again.
 type proposalMachine struct {
-	t     *testing.T
+	t     testing.TB
+	r     *rand.Rand
 	src   *bridgetest.Source
 	store *bridgetest.Store
 	ws    *bridge.Workspace
@@ -38,8 +40,8 @@ type proposalMachine struct {
 
 var agent = model.Author{Name: "agent", Session: "s"}
 
-func newProposalMachine(t *testing.T, round bridgetest.TB) *proposalMachine {
-	m := &proposalMachine{t: t, src: new(bridgetest.Source), store: bridgetest.NewStore(round)}
+func newProposalMachine(t testing.TB, r *rand.Rand) *proposalMachine {
+	m := &proposalMachine{t: t, r: r, src: new(bridgetest.Source), store: bridgetest.NewStore(t)}
 	for _, rel := range []string{"A.md", "B.md", "d/C.md", "d/D.md", "d/e/E.md", "f/F.md"} {
 		m.src.Person(t).Save(rel, m.word())
 	}
@@ -162,22 +164,28 @@ func (m *proposalMachine) proposals() []model.Proposal {
 	return list
 }
 
-func pick[T any](rt *rapid.T, list []T, label string) T {
+func pick[T any](m *proposalMachine, list []T) T {
 	if len(list) == 0 {
-		rt.Skip("nothing to pick")
+		m.t.Skip("nothing to pick")
 	}
-	return rapid.SampledFrom(list).Draw(rt, label)
+	return randomtest.Pick(m.r, list...)
+}
+
+func shuffled[T any](r *rand.Rand, list []T) []T {
+	list = slices.Clone(list)
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
 }
 
 func sortedPaths(paths map[model.Path]bool) []model.Path { return slices.Sorted(maps.Keys(paths)) }
 
 // aPath draws something that is shown.
-func (m *proposalMachine) aPath(rt *rapid.T) model.Path {
-	return pick(rt, sortedPaths(m.paths()), "path")
+func (m *proposalMachine) aPath() model.Path {
+	return pick(m, sortedPaths(m.paths()))
 }
 
 // aName draws a name in a folder that is shown, free or not.
-func (m *proposalMachine) aName(rt *rapid.T, dir bool) model.Path {
+func (m *proposalMachine) aName(dir bool) model.Path {
 	folders := []model.Path{"V"}
 	for _, p := range sortedPaths(m.paths()) {
 		if m.paths()[p] {
@@ -188,7 +196,7 @@ func (m *proposalMachine) aName(rt *rapid.T, dir bool) model.Path {
 	if dir {
 		names = []string{"d", "e", "f", "g"}
 	}
-	return pick(rt, folders, "folder").Join(pick(rt, names, "name"))
+	return pick(m, folders).Join(pick(m, names))
 }
 
 // tolerated are the refusals that any operation may meet.
@@ -199,15 +207,15 @@ func tolerated(err error) bool {
 	}, func(is error) bool { return errors.Is(err, is) })
 }
 
-func (m *proposalMachine) agentMoves(rt *rapid.T) {
-	from := m.aPath(rt)
-	to := m.aName(rt, m.paths()[from])
-	replace := rapid.Bool().Draw(rt, "replace")
+func (m *proposalMachine) agentMoves() {
+	from := m.aPath()
+	to := m.aName(m.paths()[from])
+	replace := m.r.IntN(2) > 0
 	before, _ := m.vault()
 	shown := m.words()
 	_, err := m.ws.Rename(m.t.Context(), from, to, bridge.ChangeRequest{Author: agent, Replace: replace})
 	if err != nil {
-		m.refused(rt, err, shown)
+		m.refused(err, shown)
 		return
 	}
 	for word, p := range shown {
@@ -220,17 +228,17 @@ func (m *proposalMachine) agentMoves(rt *rapid.T) {
 			shown[word] = to + p[len(from):]
 		}
 	}
-	m.want(rt, shown, "move")
-	m.untouched(rt, before)
+	m.want(shown, "move")
+	m.untouched(before)
 }
 
 // untouched checks that the vault has what it had: an agent's own pending notes
 // may have been moved or deleted, nothing else.
-func (m *proposalMachine) untouched(rt *rapid.T, before map[string]model.Path) {
+func (m *proposalMachine) untouched(before map[string]model.Path) {
 	after, _ := m.vault()
 	for word, p := range before {
 		if got := after[word]; got != p && !m.wasPending(word) {
-			rt.Fatalf("%s was at %q in the vault and is at %q", word, p, got)
+			m.t.Fatalf("%s was at %q in the vault and is at %q", word, p, got)
 		}
 	}
 }
@@ -239,15 +247,15 @@ func (m *proposalMachine) untouched(rt *rapid.T, before map[string]model.Path) {
 // additions, or were.
 func (m *proposalMachine) wasPending(word string) bool { return strings.HasSuffix(word, "own") }
 
-func (m *proposalMachine) refused(rt *rapid.T, err error, shown map[string]model.Path) {
+func (m *proposalMachine) refused(err error, shown map[string]model.Path) {
 	if !tolerated(err) {
-		rt.Fatalf("refused: %v", err)
+		m.t.Fatalf("refused: %v", err)
 	}
-	m.want(rt, shown, "refusal")
+	m.want(shown, "refusal")
 }
 
 // want checks what is shown. Where a name has become free, a rename that waited for it is shown, too.
-func (m *proposalMachine) want(rt *rapid.T, want map[string]model.Path, after string) {
+func (m *proposalMachine) want(want map[string]model.Path, after string) {
 	waiting := 0
 	for _, p := range m.proposals() {
 		if m.taken[p.ID] && p.Taken {
@@ -258,52 +266,52 @@ func (m *proposalMachine) want(rt *rapid.T, want map[string]model.Path, after st
 		return
 	}
 	if got := m.words(); !maps.Equal(got, want) {
-		rt.Fatalf("after %s shown:\n%v\nwant:\n%v\nproposals: %+v", after, got, want, m.proposals())
+		m.t.Fatalf("after %s shown:\n%v\nwant:\n%v\nproposals: %+v", after, got, want, m.proposals())
 	}
 }
 
-func (m *proposalMachine) agentDeletes(rt *rapid.T) {
-	p := m.aPath(rt)
+func (m *proposalMachine) agentDeletes() {
+	p := m.aPath()
 	before, _ := m.vault()
 	shown := m.words()
 	if _, err := m.ws.Remove(m.t.Context(), p, bridge.ChangeRequest{Author: agent, Confirm: true}); err != nil {
-		m.refused(rt, err, shown)
+		m.refused(err, shown)
 		return
 	}
 	maps.DeleteFunc(shown, func(_ string, at model.Path) bool { return at == p })
-	m.want(rt, shown, "delete")
-	m.untouched(rt, before)
+	m.want(shown, "delete")
+	m.untouched(before)
 }
 
-func (m *proposalMachine) agentCreates(rt *rapid.T) {
-	p := m.aName(rt, false)
+func (m *proposalMachine) agentCreates() {
+	p := m.aName(false)
 	shown := m.words()
 	m.made++
 	word := fmt.Sprintf("word%down", m.made)
 	_, err := m.ws.Create(m.t.Context(), p, bridge.Write{Text: word + "\n", By: agent})
 	if err != nil {
-		m.refused(rt, err, shown)
+		m.refused(err, shown)
 		return
 	}
 	shown[word] = p
-	m.want(rt, shown, "create")
+	m.want(shown, "create")
 }
 
-func (m *proposalMachine) agentMakesFolder(rt *rapid.T) {
+func (m *proposalMachine) agentMakesFolder() {
 	shown := m.words()
-	if err := m.ws.Mkdir(m.t.Context(), m.aName(rt, true), bridge.ChangeRequest{Author: agent}); err != nil && !tolerated(err) {
-		rt.Fatal(err)
+	if err := m.ws.Mkdir(m.t.Context(), m.aName(true), bridge.ChangeRequest{Author: agent}); err != nil && !tolerated(err) {
+		m.t.Fatal(err)
 	}
-	m.want(rt, shown, "mkdir")
+	m.want(shown, "mkdir")
 }
 
-func (m *proposalMachine) agentEdits(rt *rapid.T) {
+func (m *proposalMachine) agentEdits() {
 	shown := m.words()
-	word := pick(rt, slices.Sorted(maps.Keys(shown)), "word")
+	word := pick(m, slices.Sorted(maps.Keys(shown)))
 	if _, err := m.ws.Write(m.t.Context(), shown[word], bridge.Write{Text: word + "\nedited by an agent\n", By: agent}); err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
-	m.want(rt, shown, "edit")
+	m.want(shown, "edit")
 }
 
 // settle waits until the workspace has heard of what people did.
@@ -314,7 +322,7 @@ func (m *proposalMachine) settle() {
 }
 
 // personActs changes the vault, or not, if the act is not possible there.
-func (m *proposalMachine) personActs(rt *rapid.T) {
+func (m *proposalMachine) personActs() {
 	at, dirs := m.vault()
 	person := m.src.Person(m.t)
 	var files []string
@@ -324,64 +332,64 @@ func (m *proposalMachine) personActs(rt *rapid.T) {
 	}
 	slices.Sort(files)
 	all := append(slices.Clone(files), dirs...)
-	target := path.Join(pick(rt, append([]string{""}, dirs...), "to"), rapid.SampledFrom([]string{"A", "B", "X", "d", "e"}).Draw(rt, "as"))
-	switch rapid.IntRange(0, 3).Draw(rt, "act") {
+	target := path.Join(pick(m, append([]string{""}, dirs...)), randomtest.Pick(m.r, "A", "B", "X", "d", "e"))
+	switch m.r.IntN(4) {
 	case 0:
-		person.Remove(pick(rt, all, "gone"))
+		person.Remove(pick(m, all))
 	case 1:
-		from := pick(rt, all, "moved")
+		from := pick(m, all)
 		if slices.Contains(files, from) {
 			target += ".md"
 		}
 		if slices.Contains(all, target) || (model.Path(from)).Contains(model.Path(target)) {
-			rt.Skip("taken")
+			m.t.Skip("taken")
 		}
 		person.Rename(from, target)
 	case 2:
 		if slices.Contains(all, target+".md") {
-			rt.Skip("taken")
+			m.t.Skip("taken")
 		}
 		person.Save(target+".md", m.word())
 	case 3:
-		rel := pick(rt, files, "typed in")
+		rel := pick(m, files)
 		person.Save(rel, person.Content(rel)+"typed\n")
 	}
 	m.settle()
 }
 
-func (m *proposalMachine) decides(rt *rapid.T) {
+func (m *proposalMachine) decides() {
 	list := m.proposals()
 	if len(list) == 0 {
-		rt.Skip("nothing to decide")
+		m.t.Skip("nothing to decide")
 	}
-	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
+	verdict := randomtest.Pick(m.r, model.Accepted, model.Rejected)
 	var ids []string
 	for _, p := range list {
-		if rapid.Bool().Draw(rt, "chosen") {
+		if m.r.IntN(2) > 0 {
 			ids = append(ids, p.ID)
 		}
 	}
 	shown := m.words()
 	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, model.Author{Name: "person"})
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 	for p, err := range out.Failed {
 		if !tolerated(err) {
-			rt.Fatalf("%q: %v", p, err)
+			m.t.Fatalf("%q: %v", p, err)
 		}
 	}
 	if len(out.Proposals)+len(out.Failed) < len(ids) && len(out.Missing) == 0 && len(out.Failed) == 0 {
-		rt.Fatalf("%d of %d decided, none failed: %+v", len(out.Proposals), len(ids), out)
+		m.t.Fatalf("%d of %d decided, none failed: %+v", len(out.Proposals), len(ids), out)
 	}
 	if verdict == model.Accepted {
-		m.want(rt, shown, "acceptance")
+		m.want(shown, "acceptance")
 	}
 }
 
 // decidesAll accepts or rejects everything: then the vault has what is shown.
-func (m *proposalMachine) decidesAll(rt *rapid.T) {
-	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
+func (m *proposalMachine) decidesAll() {
+	verdict := randomtest.Pick(m.r, model.Accepted, model.Rejected)
 	var ids []string
 	taken := false
 	for _, p := range m.proposals() {
@@ -391,7 +399,7 @@ func (m *proposalMachine) decidesAll(rt *rapid.T) {
 	before, _ := m.vault()
 	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, model.Author{Name: "person"})
 	if err != nil || len(out.Failed) > 0 && !(taken && verdict == model.Accepted) {
-		rt.Fatalf("%v %+v", err, out)
+		m.t.Fatalf("%v %+v", err, out)
 	}
 	if len(out.Failed) > 0 {
 		return
@@ -399,35 +407,35 @@ func (m *proposalMachine) decidesAll(rt *rapid.T) {
 	have, _ := m.vault()
 	m.taken = nil
 	if verdict == model.Accepted {
-		m.want(rt, shown, "accepting everything")
+		m.want(shown, "accepting everything")
 	} else if !maps.Equal(have, before) {
-		rt.Fatalf("rejecting everything changed the vault from %v to %v", before, have)
+		m.t.Fatalf("rejecting everything changed the vault from %v to %v", before, have)
 	}
-	m.want(rt, have, "deciding on everything")
+	m.want(have, "deciding on everything")
 }
 
-func (m *proposalMachine) undoes(rt *rapid.T) {
+func (m *proposalMachine) undoes() {
 	out, err := m.ws.Undo(m.t.Context(), "", model.Author{Name: "person"})
 	if err != nil && !tolerated(err) {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 	_ = out
 }
 
-func (m *proposalMachine) restarts(rt *rapid.T) {
+func (m *proposalMachine) restarts() {
 	shown, list := m.words(), fmt.Sprintf("%+v", m.proposals())
 	m.stop()
 	m.start()
-	m.want(rt, shown, "restart")
+	m.want(shown, "restart")
 	if got := fmt.Sprintf("%+v", m.proposals()); got != list {
-		rt.Fatalf("proposals after a restart:\n%s\nwant\n%s", got, list)
+		m.t.Fatalf("proposals after a restart:\n%s\nwant\n%s", got, list)
 	}
 }
 
 // check holds after every step: each note of the vault is shown once, where the
 // vault has it or where a proposal has it, or is proposed to be deleted; and the
 // events have told of everything.
-func (m *proposalMachine) check(rt *rapid.T) {
+func (m *proposalMachine) check() {
 	shown := m.words()
 	have, _ := m.vault()
 	hidden := make(map[model.Path]bool)
@@ -447,29 +455,29 @@ func (m *proposalMachine) check(rt *rapid.T) {
 	for word, at := range have {
 		p, ok := shown[word]
 		if to, isRenamed := renamed[at]; isRenamed && p != to || ok == hidden[at] {
-			rt.Fatalf("%s is at %q in the vault and shown at %q; proposals %+v", word, at, p, m.proposals())
+			m.t.Fatalf("%s is at %q in the vault and shown at %q; proposals %+v", word, at, p, m.proposals())
 		}
 		if _, isRenamed := renamed[at]; !folders && !hidden[at] && !isRenamed && p != at {
-			rt.Fatalf("%s is at %q in the vault and shown at %q without a proposal", word, at, p)
+			m.t.Fatalf("%s is at %q in the vault and shown at %q without a proposal", word, at, p)
 		}
 	}
 	if len(shown)+len(hidden) < len(have) || len(shown) > len(have) {
-		rt.Fatalf("shown %v\nvault %v\nhidden %v", shown, have, hidden)
+		m.t.Fatalf("shown %v\nvault %v\nhidden %v", shown, have, hidden)
 	}
 	if paths := m.paths(); !slices.Equal(sortedPaths(paths), sortedPaths(m.mirror)) {
-		rt.Fatalf("events tell of\n%v, shown is\n%v", sortedPaths(m.mirror), sortedPaths(paths))
+		m.t.Fatalf("events tell of\n%v, shown is\n%v", sortedPaths(m.mirror), sortedPaths(paths))
 	}
 }
 
 func TestProposalsModel(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		m := newProposalMachine(t, rt)
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		m := newProposalMachine(t, r)
 		defer func() { m.stop() }()
-		rt.Repeat(map[string]func(*rapid.T){
+		randomtest.Repeat(t, r, m.check, map[string]func(){
 			"agent moves": m.agentMoves, "agent moves more": m.agentMoves, "agent deletes": m.agentDeletes,
 			"agent creates": m.agentCreates, "agent makes a folder": m.agentMakesFolder, "agent edits": m.agentEdits,
 			"person acts": m.personActs, "decides": m.decides, "decides all": m.decidesAll, "undoes": m.undoes,
-			"restarts": m.restarts, "": m.check,
+			"restarts": m.restarts,
 		})
 	})
 }

@@ -215,9 +215,10 @@ func TestFullStoreLeavesTheNoteAsItWas(t *testing.T) {
 
 func TestMarksThatMakeANoteTooLarge(t *testing.T) {
 	need.Plain(t)
-	f := bridgetest.New(t, map[string]string{plan: strings.Repeat("alpha beta\n", 9<<20/11)})
+	line := func(letter string) string { return strings.Repeat(letter, 1<<20) + "\n" } // long words take little time
+	f := bridgetest.New(t, map[string]string{plan: strings.Repeat(line("a"), 9)})
 	before := open(t, f.Workspace, plan)
-	_, err := f.Write(t.Context(), plan, bridge.Write{Text: strings.Repeat("gamma delta\n", 9<<20/12), By: ann})
+	_, err := f.Write(t.Context(), plan, bridge.Write{Text: strings.Repeat(line("b"), 9), By: ann})
 	if !errors.Is(err, model.ErrTooLarge) || open(t, f.Workspace, plan) != before {
 		t.Errorf("rewrite of 9 MiB: %v, want ErrTooLarge and the note as it was", err)
 	}

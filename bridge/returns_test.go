@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,15 +13,14 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // returning is a note whose file people set back to what it held, and forth again. Each word
 // begins with a letter for who wrote it: o for what was there first, p for people, and a and b
 // for agents.
 type returning struct {
-	t      *testing.T
-	rt     rapid.TB
+	t      testing.TB
 	src    *bridgetest.Source
 	store  *bridgetest.Store
 	ws     *bridge.Workspace
@@ -28,11 +28,8 @@ type returning struct {
 	states []string // raw texts that the file held
 }
 
-func newReturning(t *testing.T, rt interface {
-	rapid.TB
-	bridgetest.TB
-}, text string) *returning {
-	r := &returning{t: t, rt: rt, src: new(bridgetest.Source), store: bridgetest.NewStore(rt), states: []string{text}}
+func newReturning(t testing.TB, text string) *returning {
+	r := &returning{t: t, src: new(bridgetest.Source), store: bridgetest.NewStore(t), states: []string{text}}
 	r.src.Person(t).Save("N.md", text)
 	r.start()
 	return r
@@ -60,7 +57,7 @@ func (r *returning) saves(raw string) {
 		r.t.Fatal(err)
 	}
 	if got := r.note().Raw(); got != raw {
-		r.rt.Fatalf("the note is %q after a save of %q", got, raw)
+		r.t.Fatalf("the note is %q after a save of %q", got, raw)
 	}
 	r.states = append(r.states, raw)
 }
@@ -69,7 +66,7 @@ func (r *returning) saves(raw string) {
 func (r *returning) writes(author, text string) {
 	_, err := r.ws.Write(r.t.Context(), "Notes/N.md", bridge.Write{Text: text, By: model.Author{Name: author, Session: "s"}})
 	if err != nil && !errors.Is(err, model.ErrRefused) {
-		r.rt.Fatal(err)
+		r.t.Fatal(err)
 	}
 	r.states = append(r.states, r.note().Raw())
 }
@@ -87,7 +84,7 @@ func (r *returning) decides(verdict model.Verdict) {
 			ids = append(ids, s.ID)
 		}
 		if out, err := r.ws.Decide(r.t.Context(), ids, verdict, person); err != nil || len(out.Decided) == 0 {
-			r.rt.Fatalf("decided %+v: %v", out, err)
+			r.t.Fatalf("decided %+v: %v", out, err)
 		}
 	}
 	r.states = append(r.states, r.note().Raw())
@@ -96,7 +93,7 @@ func (r *returning) decides(verdict model.Verdict) {
 // undoes takes the last decision back, unless it has been.
 func (r *returning) undoes() {
 	_, err := r.ws.Undo(r.t.Context(), "", person)
-	r.rt.Logf("undo: %v", err)
+	r.t.Logf("undo: %v", err)
 	r.states = append(r.states, r.note().Raw())
 }
 
@@ -114,44 +111,44 @@ func (r *returning) check(verdict model.Verdict) {
 	}
 	r.decides(verdict)
 	if got := ofMarks.ReplaceAllString(r.note().Raw(), ""); got != want {
-		r.rt.Fatalf("%s: %q leaves %q, want %q", verdict, raw, got, want)
+		r.t.Fatalf("%s: %q leaves %q, want %q", verdict, raw, got, want)
 	}
 }
 
-// word is a new word, or one that stands somewhere.
-func (r *returning) word(rt *rapid.T, author string) string {
-	return author + rapid.SampledFrom([]string{"1", "2", "3é", "4🙂", "4🙃"}).Draw(rt, "word")
+// wordBy is a new word, or one that stands somewhere.
+func wordBy(rng *rand.Rand, author string) string {
+	return author + randomtest.Pick(rng, "1", "2", "3é", "4🙂", "4🙃")
 }
 
 // insert puts a word before one of text.
-func insert(rt *rapid.T, text, word string) string {
+func insert(rng *rand.Rand, text, word string) string {
 	words := strings.SplitAfter(text, " ")
-	at := rapid.IntRange(0, len(words)-1).Draw(rt, "at")
+	at := rng.IntN(len(words))
 	return strings.Join(slices.Insert(words, at, word+" "), "")
 }
 
 // A file that holds an earlier state again has its text by whoever wrote it, also if a program has
 // written it in two halves.
 func TestReturnsKeepTheirAuthors(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		r := newReturning(t, rt, "o1 o2 o3\no4 o5🙂 o6\n\no7\n")
+	randomtest.Check(t, 100, func(t testing.TB, rng *rand.Rand) {
+		r := newReturning(t, "o1 o2 o3\no4 o5🙂 o6\n\no7\n")
 		defer func() { r.stop() }()
-		for range rapid.IntRange(2, 12).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 8).Draw(rt, "step") {
+		for range randomtest.Between(rng, 2, 12) {
+			switch rng.IntN(9) {
 			case 0, 1:
-				author := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "agent")
-				r.writes(author, insert(rt, r.note().Text(), r.word(rt, author)))
+				author := randomtest.Pick(rng, "a", "b")
+				r.writes(author, insert(rng, r.note().Text(), wordBy(rng, author)))
 			case 2:
-				r.saves(insert(rt, r.note().Raw(), r.word(rt, "p")))
+				r.saves(insert(rng, r.note().Raw(), wordBy(rng, "p")))
 			case 3, 4:
 				forth := r.note().Raw()
-				r.saves(rapid.SampledFrom(r.states).Draw(rt, "state"))
-				if rapid.Bool().Draw(rt, "and forth") {
+				r.saves(randomtest.Pick(rng, r.states...))
+				if rng.IntN(2) > 0 {
 					r.saves(forth)
 				}
 			case 5:
-				raw := rapid.SampledFrom(r.states).Draw(rt, "state")
-				r.saves(raw[:rapid.IntRange(0, len(raw)).Draw(rt, "size")]) // a program that has just begun to write
+				raw := randomtest.Pick(rng, r.states...)
+				r.saves(raw[:randomtest.Between(rng, 0, len(raw))]) // a program that has just begun to write
 				r.states = r.states[:len(r.states)-1]
 				r.saves(raw)
 			case 6:
@@ -161,9 +158,9 @@ func TestReturnsKeepTheirAuthors(t *testing.T) {
 			case 8:
 				r.undoes()
 			}
-			rt.Logf("%q", r.note().Raw())
+			t.Logf("%q", r.note().Raw())
 		}
-		r.check(rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict"))
+		r.check(randomtest.Pick(rng, model.Accepted, model.Rejected))
 	})
 }
 
@@ -172,7 +169,7 @@ func TestReturnsKeepTheirAuthors(t *testing.T) {
 func TestReturnsOfEqualWords(t *testing.T) {
 	const start = "o1 o2 o3\n"
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
-		r := newReturning(t, t, start)
+		r := newReturning(t, start)
 		r.writes("b", "o1 b2 o2 o3\n")
 		r.writes("a", "o1 a1 b2 o2 o3\n")
 		r.writes("b", "o1 a1 b1 b2 o2 o3\n")
@@ -180,7 +177,7 @@ func TestReturnsOfEqualWords(t *testing.T) {
 		r.check(verdict)
 		r.stop()
 
-		r = newReturning(t, t, start)
+		r = newReturning(t, start)
 		r.writes("a", "a1 "+start)
 		r.writes("a", "a1 a1 "+start)
 		r.writes("a", "a1 a1 a1 "+start)
@@ -196,7 +193,7 @@ func TestReturnsOfEqualWords(t *testing.T) {
 
 // An accepted comment changes no text. The states before that decision can be restored as well.
 func TestReturnsAfterAnAcceptedComment(t *testing.T) {
-	r := newReturning(t, t, "# o1\n\no2\n")
+	r := newReturning(t, "# o1\n\no2\n")
 	defer func() { r.stop() }()
 	r.writes("a", "# o1\no2\n")
 	r.saves("# o1\n{-- p1 \n--}o2\n")

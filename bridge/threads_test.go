@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -20,8 +21,8 @@ import (
 // talk is a note on which people and an agent write, comment, resolve and decide, with the
 // comments that there must be.
 type talk struct {
-	t       *rapid.T
-	outer   *testing.T
+	t       testing.TB
+	r       *rand.Rand
 	src     *bridgetest.Source
 	store   *bridgetest.Store
 	ws      *bridge.Workspace
@@ -38,7 +39,7 @@ type before struct {
 }
 
 func (k *talk) raw() string {
-	v, err := k.ws.Open(k.outer.Context(), plan)
+	v, err := k.ws.Open(k.t.Context(), plan)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func (k *talk) raw() string {
 }
 
 func (k *talk) threads() []model.Thread {
-	list, err := k.ws.Threads(k.outer.Context(), "")
+	list, err := k.ws.Threads(k.t.Context(), "")
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -63,8 +64,6 @@ func (k *talk) words() []string {
 	_, accepted := (diffwrap.Known{}).Texts(k.raw())
 	return strings.FieldsFunc(accepted, func(r rune) bool { return r == ' ' || r == '\n' || r == '.' })
 }
-
-func (k *talk) any(what string, n int) int { return rapid.IntRange(0, n-1).Draw(k.t, what) }
 
 // check compares the threads with the comments that there must be.
 func (k *talk) check() {
@@ -112,7 +111,7 @@ func (k *talk) comment(at bridge.CommentAnchor) {
 	text := k.fresh("c")
 	at.Path = plan
 	raw := k.raw()
-	k.act(func() (bridge.Outcome, error) { return k.ws.Comment(k.outer.Context(), at, text, person) })
+	k.act(func() (bridge.Outcome, error) { return k.ws.Comment(k.t.Context(), at, text, person) })
 	if got := strings.Replace(k.raw(), "{>>"+text+"<<}", "", 1); got != raw {
 		k.t.Fatalf("a comment made %q of %q", got, raw)
 	}
@@ -129,9 +128,9 @@ func (k *talk) comment(at bridge.CommentAnchor) {
 }
 
 func (k *talk) resolve() {
-	th := rapid.SampledFrom(k.threads()).Draw(k.t, "thread")
+	th := randomtest.Pick(k.r, k.threads()...)
 	raw := k.raw()
-	k.act(func() (bridge.Outcome, error) { return k.ws.ResolveThreads(k.outer.Context(), []string{th.ID}, person) })
+	k.act(func() (bridge.Outcome, error) { return k.ws.ResolveThreads(k.t.Context(), []string{th.ID}, person) })
 	if got, want := k.raw(), raw[:th.Start]+raw[th.End:]; got != want {
 		k.t.Fatalf("resolving %+v made %q, want %q", th, got, want)
 	}
@@ -141,9 +140,9 @@ func (k *talk) resolve() {
 }
 
 func (k *talk) decide(verdict model.Verdict) {
-	s := rapid.SampledFrom(pendingOf(k.outer, k.ws)).Draw(k.t, "suggestion")
+	s := randomtest.Pick(k.r, pendingOf(k.t, k.ws)...)
 	threads := k.threads()
-	k.act(func() (bridge.Outcome, error) { return k.ws.Decide(k.outer.Context(), []string{s.ID}, verdict, person) })
+	k.act(func() (bridge.Outcome, error) { return k.ws.Decide(k.t.Context(), []string{s.ID}, verdict, person) })
 	for _, th := range threads {
 		for _, r := range th.Entries {
 			if th.Suggestion == s.ID && !k.stays[r.New] {
@@ -154,7 +153,7 @@ func (k *talk) decide(verdict model.Verdict) {
 }
 
 func (k *talk) undo() {
-	if _, err := k.ws.Undo(k.outer.Context(), k.last.batch, person); err != nil {
+	if _, err := k.ws.Undo(k.t.Context(), k.last.batch, person); err != nil {
 		k.t.Fatal(err)
 	}
 	if got := k.raw(); got != k.last.raw {
@@ -166,63 +165,62 @@ func (k *talk) undo() {
 // agentEdits replaces a word by a new one: also one of its own.
 func (k *talk) agentEdits() {
 	words := k.words()
-	word := words[k.any("word", len(words))]
-	v, err := k.ws.Open(k.outer.Context(), plan)
+	word := words[k.r.IntN(len(words))]
+	v, err := k.ws.Open(k.t.Context(), plan)
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	_, err = k.ws.Write(k.outer.Context(), plan, bridge.Write{Base: v, Text: strings.Replace(v.Text(), word, k.fresh("w"), 1), By: ann})
+	_, err = k.ws.Write(k.t.Context(), plan, bridge.Write{Base: v, Text: strings.Replace(v.Text(), word, k.fresh("w"), 1), By: ann})
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	k.last = nil
 }
 
-func (k *talk) restart() { k.ws = process(k.outer, k.src, k.store) }
+func (k *talk) restart() { k.ws = process(k.t, k.src, k.store) }
 
 // TestThreadsLaw: a comment changes nothing but that it is there, at the end of its thread;
 // resolving takes exactly the thread; a decision takes along what was said about its
 // suggestion, and nothing else; each is undone to the byte; and threads keep their
 // names and authors over restarts and other people's edits.
 func TestThreadsLaw(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		k := &talk{t: rt, outer: t, src: new(bridgetest.Source), store: bridgetest.NewStore(rt), stays: make(map[string]bool), ids: make(map[string]string)}
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		k := &talk{t: t, r: r, src: new(bridgetest.Source), store: bridgetest.NewStore(t), stays: make(map[string]bool), ids: make(map[string]string)}
 		k.src.Person(t).Save("Plan.md", "# t1\n\na1 a2 a3 a4.\n\nb1 b2 b3.\n")
 		k.restart()
-		rt.Repeat(map[string]func(*rapid.T){
-			"": func(*rapid.T) { k.check() },
-			"comment on the text": func(*rapid.T) {
+		randomtest.Repeat(t, r, k.check, map[string]func(){
+			"comment on the text": func() {
 				words := k.words()
-				k.comment(bridge.CommentAnchor{Quote: words[k.any("word", len(words))]})
+				k.comment(bridge.CommentAnchor{Quote: words[k.r.IntN(len(words))]})
 			},
-			"comment on a suggestion": func(rt *rapid.T) {
+			"comment on a suggestion": func() {
 				if list := pendingOf(t, k.ws); len(list) > 0 {
-					k.comment(bridge.CommentAnchor{Suggestion: rapid.SampledFrom(list).Draw(rt, "suggestion").ID})
+					k.comment(bridge.CommentAnchor{Suggestion: randomtest.Pick(r, list...).ID})
 				}
 			},
-			"reply": func(rt *rapid.T) {
+			"reply": func() {
 				if list := k.threads(); len(list) > 0 {
-					k.comment(bridge.CommentAnchor{Thread: rapid.SampledFrom(list).Draw(rt, "thread").ID})
+					k.comment(bridge.CommentAnchor{Thread: randomtest.Pick(r, list...).ID})
 				}
 			},
-			"resolve": func(*rapid.T) {
+			"resolve": func() {
 				if len(k.threads()) > 0 {
 					k.resolve()
 				}
 			},
-			"decide": func(rt *rapid.T) {
+			"decide": func() {
 				if len(pendingOf(t, k.ws)) > 0 {
-					k.decide(rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict"))
+					k.decide(randomtest.Pick(r, model.Accepted, model.Rejected))
 				}
 			},
-			"undo": func(*rapid.T) {
+			"undo": func() {
 				if k.last != nil {
 					k.undo()
 				}
 			},
-			"agent edits": func(*rapid.T) { k.agentEdits() },
-			"restart":     func(*rapid.T) { k.restart() },
-			"person types around it": func(*rapid.T) {
+			"agent edits": k.agentEdits,
+			"restart":     k.restart,
+			"person types around it": func() {
 				raw := k.raw()
 				k.src.Person(t).Save("Plan.md", k.fresh("p")+" "+raw+k.fresh("q")+"\n")
 				k.restart()
@@ -344,24 +342,24 @@ func TestChangedCommentsAreNotTakenBack(t *testing.T) {
 // What a user says about a suggestion is answered by what a later session of the agent writes in it or next to it.
 // If that takes some of it away, or stands in its middle, the suggestion is the later session's; else it stays as it is.
 func TestLaterSessionsAnswer(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
 		f := bridgetest.New(t, map[string]string{plan: "one two three four\n"})
 		as := func(session, old, new string) {
 			text := open(t, f.Workspace, plan).Text()
 			if strings.Count(text, old) != 1 {
-				rt.Fatalf("%q is not once in %q", old, text)
+				t.Fatalf("%q is not once in %q", old, text)
 			}
 			write(t, f.Workspace, plan, bridge.Write{Text: strings.Replace(text, old, new, 1), By: model.Author{Name: "ann", Session: session}})
 		}
 		thread := func() model.Thread {
 			list, err := f.Threads(t.Context(), "")
 			if err != nil || len(list) != 1 {
-				rt.Fatalf("threads %+v, %v", list, err)
+				t.Fatalf("threads %+v, %v", list, err)
 			}
 			return list[0]
 		}
-		words := []string{"red", "green", "blue"}[:rapid.IntRange(1, 3).Draw(rt, "words")]
-		old := rapid.SampledFrom([]string{"", "three ", "three four"}).Draw(rt, "old")
+		words := []string{"red", "green", "blue"}[:randomtest.Between(r, 1, 3)]
+		old := randomtest.Pick(r, "", "three ", "three four")
 		if old == "" {
 			as("s", "two ", "two "+strings.Join(words, " ")+" ")
 		} else {
@@ -369,18 +367,18 @@ func TestLaterSessionsAnswer(t *testing.T) {
 		}
 		first := pendingOf(t, f.Workspace)[0]
 		if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Suggestion: first.ID}, "why?", person); err != nil {
-			rt.Fatal(err)
+			t.Fatal(err)
 		}
 		if thread().Answered {
-			rt.Fatalf("answered before anything was written: %q", open(t, f.Workspace, plan).Raw())
+			t.Fatalf("answered before anything was written: %q", open(t, f.Workspace, plan).Raw())
 		}
 
-		i := rapid.IntRange(0, len(words)-1).Draw(rt, "word")
+		i := r.IntN(len(words))
 		answers, amends := true, true
-		switch rapid.SampledFrom([]string{"take", "change", "before", "behind", "elsewhere"}).Draw(rt, "then") {
+		switch randomtest.Pick(r, "take", "change", "before", "behind", "elsewhere") {
 		case "take":
 			if len(words) == 1 {
-				rt.Skip("nothing of it would be left")
+				t.Skip("nothing of it would be left")
 			}
 			if i == 0 {
 				as("t", words[0]+" ", "")
@@ -402,17 +400,17 @@ func TestLaterSessionsAnswer(t *testing.T) {
 		raw := open(t, f.Workspace, plan).Raw()
 		th := thread()
 		if th.Answered != answers {
-			rt.Errorf("answered %v, want %v: %q", th.Answered, answers, raw)
+			t.Errorf("answered %v, want %v: %q", th.Answered, answers, raw)
 		}
 		left := slices.IndexFunc(pendingOf(t, f.Workspace), func(s model.Suggestion) bool {
 			return s.ID == first.ID && s.Session == "s" && s.New == first.New && s.Old == first.Old
 		})
 		if amends == (left >= 0) {
-			rt.Errorf("the suggestion %+v is as it was: %v; %q", first, left >= 0, raw)
+			t.Errorf("the suggestion %+v is as it was: %v; %q", first, left >= 0, raw)
 		}
 		for _, s := range pendingOf(t, f.Workspace) {
 			if amends && (s.Session != "t" || s.ID == th.Suggestion && !s.Time.After(th.Entries[0].Time)) {
-				rt.Errorf("%+v is not the later session's: %q", s, raw)
+				t.Errorf("%+v is not the later session's: %q", s, raw)
 			}
 		}
 	})

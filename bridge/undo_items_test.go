@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -23,7 +24,8 @@ import (
 
 // itemModel is what there is to decide, beside a workspace.
 type itemModel struct {
-	t       *testing.T
+	t       testing.TB
+	r       *rand.Rand
 	src     *bridgetest.Source
 	store   *bridgetest.Store
 	ws      *bridge.Workspace
@@ -48,8 +50,8 @@ func (d *decidable) raw() string {
 	return d.Old
 }
 
-func newItemModel(t *testing.T, rt *rapid.T) *itemModel {
-	m := &itemModel{t: t, src: new(bridgetest.Source), store: bridgetest.NewStore(rt)}
+func newItemModel(t testing.TB, r *rand.Rand) *itemModel {
+	m := &itemModel{t: t, r: r, src: new(bridgetest.Source), store: bridgetest.NewStore(t)}
 	const notes, lines = 3, 3
 	for n := range notes {
 		var text []string
@@ -95,17 +97,17 @@ func namesOf(list []*decidable) (ids []string) {
 
 func isDecided(d *decidable) bool { return d.batch != "" }
 
-func some(rt *rapid.T, list []*decidable) []*decidable {
-	return rapid.SliceOfNDistinct(rapid.SampledFrom(list), 1, len(list), func(d *decidable) string { return d.ID }).Draw(rt, "some")
+func (m *itemModel) some(list []*decidable) []*decidable {
+	return shuffled(m.r, list)[:randomtest.Between(m.r, 1, len(list))]
 }
 
-func (m *itemModel) decides(rt *rapid.T) {
+func (m *itemModel) decides() {
 	list := m.in(func(d *decidable) bool { return !isDecided(d) })
 	if len(list) == 0 {
 		return
 	}
-	list = some(rt, list)
-	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
+	list = m.some(list)
+	verdict := randomtest.Pick(m.r, model.Accepted, model.Rejected)
 	out := decide(m.t, m.ws, verdict, namesOf(list)...)
 	for _, d := range list {
 		d.batch, d.verdict = out.Batch, verdict
@@ -114,15 +116,15 @@ func (m *itemModel) decides(rt *rapid.T) {
 }
 
 // undone compares what an undo did with what it was to do, but where it failed.
-func (m *itemModel) undone(rt *rapid.T, want []*decidable, out bridge.Outcome, err error) {
+func (m *itemModel) undone(want []*decidable, out bridge.Outcome, err error) {
 	if len(want) == 0 {
 		if !errors.Is(err, bridge.ErrNothingToUndo) {
-			rt.Fatalf("an undo of nothing: %+v, %v", out, err)
+			m.t.Fatalf("an undo of nothing: %+v, %v", out, err)
 		}
 		return
 	}
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 	var got, wanted []string
 	for _, s := range out.Decided {
@@ -137,34 +139,34 @@ func (m *itemModel) undone(rt *rapid.T, want []*decidable, out bridge.Outcome, e
 	slices.Sort(got)
 	slices.Sort(wanted)
 	if !slices.Equal(got, wanted) {
-		rt.Fatalf("taken back %v, want %v; failed %v", got, wanted, out.Failed)
+		m.t.Fatalf("taken back %v, want %v; failed %v", got, wanted, out.Failed)
 	}
 }
 
-func (m *itemModel) undoesItems(rt *rapid.T) {
+func (m *itemModel) undoesItems() {
 	list := m.in(isDecided)
 	if len(list) == 0 {
 		return
 	}
-	list = some(rt, list)
+	list = m.some(list)
 	out, err := m.ws.Undo(m.t.Context(), "", person, namesOf(list)...)
-	m.undone(rt, list, out, err)
+	m.undone(list, out, err)
 }
 
 // undoesWhatIsNot takes back what waits, alone or beside what does not: nothing is.
-func (m *itemModel) undoesWhatIsNot(rt *rapid.T) {
+func (m *itemModel) undoesWhatIsNot() {
 	waiting := m.in(func(d *decidable) bool { return !isDecided(d) })
 	if len(waiting) == 0 {
 		return
 	}
-	ids := append(namesOf(m.in(isDecided)), rapid.SampledFrom(waiting).Draw(rt, "waits").ID)
+	ids := append(namesOf(m.in(isDecided)), randomtest.Pick(m.r, waiting...).ID)
 	out, err := m.ws.Undo(m.t.Context(), "", person, ids...)
-	m.undone(rt, nil, out, err)
+	m.undone(nil, out, err)
 }
 
 // aBatch is one that was decided, "" for the newest, and what is left of it.
-func (m *itemModel) aBatch(rt *rapid.T) (batch string, left []*decidable) {
-	batch = rapid.SampledFrom(append([]string{""}, m.batches...)).Draw(rt, "batch")
+func (m *itemModel) aBatch() (batch string, left []*decidable) {
+	batch = randomtest.Pick(m.r, append([]string{""}, m.batches...)...)
 	for _, b := range slices.Backward(m.batches) {
 		if batch == "" || b == batch {
 			left = m.in(func(d *decidable) bool { return d.batch == b })
@@ -176,27 +178,27 @@ func (m *itemModel) aBatch(rt *rapid.T) (batch string, left []*decidable) {
 	return batch, left
 }
 
-func (m *itemModel) undoesABatch(rt *rapid.T) {
-	batch, left := m.aBatch(rt)
+func (m *itemModel) undoesABatch() {
+	batch, left := m.aBatch()
 	out, err := m.ws.Undo(m.t.Context(), batch, person)
-	m.undone(rt, left, out, err)
+	m.undone(left, out, err)
 }
 
 // restarts runs do in a process of its own that is killed before it has done all of it, and
 // goes on with another.
-func (m *itemModel) restarts(rt *rapid.T, do func(*bridge.Workspace)) {
+func (m *itemModel) restarts(do func(*bridge.Workspace)) {
 	dies := &machine{src: m.src, store: m.store}
 	ws := dies.start(m.t)
 	pendingOf(m.t, ws)
-	dies.killAt = dies.steps + rapid.IntRange(1, 12).Draw(rt, "dies after")
+	dies.killAt = dies.steps + randomtest.Between(m.r, 1, 12)
 	do(ws)
 	dies.killAt = 1
 	m.ws = process(m.t, survivor{m.src, dies}, m.store)
 }
 
-func (m *itemModel) isKilled(rt *rapid.T) {
-	batch, left := m.aBatch(rt)
-	m.restarts(rt, func(ws *bridge.Workspace) { ws.Undo(m.t.Context(), batch, person) })
+func (m *itemModel) isKilled() {
+	batch, left := m.aBatch()
+	m.restarts(func(ws *bridge.Workspace) { ws.Undo(m.t.Context(), batch, person) })
 	for _, d := range left { // what the text says was undone
 		if old := d.raw(); !slices.Contains(strings.Split(open(m.t, m.ws, d.Path).Raw(), "\n"), old) {
 			d.batch = ""
@@ -204,7 +206,7 @@ func (m *itemModel) isKilled(rt *rapid.T) {
 	}
 }
 
-func (m *itemModel) check(rt *rapid.T) {
+func (m *itemModel) check() {
 	lines := make(map[model.Path][]string)
 	want := make(map[string]string)
 	as := func(s model.Suggestion) string {
@@ -218,7 +220,7 @@ func (m *itemModel) check(rt *rapid.T) {
 	}
 	for p, l := range lines {
 		if got, want := open(m.t, m.ws, p).Raw(), strings.Join(l, "\n\n")+"\n"; got != want {
-			rt.Fatalf("%s is %q, want %q", p, got, want)
+			m.t.Fatalf("%s is %q, want %q", p, got, want)
 		}
 	}
 	got := make(map[string]string)
@@ -226,11 +228,11 @@ func (m *itemModel) check(rt *rapid.T) {
 		got[s.ID] = as(s)
 	}
 	if !maps.Equal(got, want) {
-		rt.Fatalf("there waits %v, want %v", got, want)
+		m.t.Fatalf("there waits %v, want %v", got, want)
 	}
 	journal, err := m.ws.Journal(1000)
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 	undos, left := model.UndosOf(journal), make(map[string]string)
 	for _, e := range journal {
@@ -241,22 +243,21 @@ func (m *itemModel) check(rt *rapid.T) {
 	}
 	for _, d := range m.items {
 		if left[d.ID] != d.batch {
-			rt.Fatalf("%s can be taken back of %q, and was decided in %q", d.ID, left[d.ID], d.batch)
+			m.t.Fatalf("%s can be taken back of %q, and was decided in %q", d.ID, left[d.ID], d.batch)
 		}
 	}
 }
 
 func TestUndoByItem(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		m := newItemModel(t, rt)
-		rt.Repeat(map[string]func(*rapid.T){
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		m := newItemModel(t, r)
+		randomtest.Repeat(t, r, m.check, map[string]func(){
 			"decide":          m.decides,
 			"undo items":      m.undoesItems,
 			"undo what waits": m.undoesWhatIsNot,
 			"undo a batch":    m.undoesABatch,
 			"be killed":       m.isKilled,
-			"restart":         func(*rapid.T) { m.ws = process(t, m.src, m.store) },
-			"":                m.check,
+			"restart":         func() { m.ws = process(t, m.src, m.store) },
 		})
 	})
 }

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -27,7 +28,7 @@ type scene struct {
 	waiting []string              // proposals, and suggestions with the renames that they follow
 }
 
-func (m *proposalMachine) scene(rt *rapid.T) scene {
+func (m *proposalMachine) scene() scene {
 	s := scene{vault: make(map[string]string), shown: make(map[model.Path]string)}
 	ctx := m.t.Context()
 	err := m.src.Scan(ctx, func(e model.SourceEntry) {
@@ -36,12 +37,12 @@ func (m *proposalMachine) scene(rt *rapid.T) scene {
 		}
 		data, _, err := m.src.Read(ctx, e.Rel)
 		if err != nil {
-			rt.Fatal(err)
+			m.t.Fatal(err)
 		}
 		s.vault[e.Rel] = string(data)
 	})
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 	for p, dir := range m.paths() {
 		if s.shown[p] = "/"; dir {
@@ -49,7 +50,7 @@ func (m *proposalMachine) scene(rt *rapid.T) scene {
 		}
 		v, err := m.ws.Open(ctx, p)
 		if err != nil {
-			rt.Fatalf("open %q: %v", p, err)
+			m.t.Fatalf("open %q: %v", p, err)
 		}
 		s.shown[p] = v.Text()
 	}
@@ -96,8 +97,8 @@ func (s scene) differs(want scene) string {
 }
 
 // newLinkedMachine is a vault whose notes link to each other, in texts and in front matter.
-func newLinkedMachine(t *testing.T) *proposalMachine {
-	m := newProposalMachine(t, t)
+func newLinkedMachine(t testing.TB, r *rand.Rand) *proposalMachine {
+	m := newProposalMachine(t, r)
 	p := m.src.Person(t)
 	p.Save("Index.md", "---\nup: \"[[A]]\"\n---\nindex [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n\n[r]: A.md\n[s]: <d/C.md> \"T\"\n")
 	p.Save("d/C.md", "wordC\n[[B]] and [[A]]\n")
@@ -106,10 +107,10 @@ func newLinkedMachine(t *testing.T) *proposalMachine {
 }
 
 // agentExchanges lets two or three things change their names in a circle.
-func (m *proposalMachine) agentExchanges(rt *rapid.T) {
+func (m *proposalMachine) agentExchanges() {
 	var circle []model.Path
-	size := rapid.IntRange(2, 3).Draw(rt, "size")
-	for _, p := range rapid.Permutation(sortedPaths(m.paths())).Draw(rt, "circle") {
+	size := randomtest.Between(m.r, 2, 3)
+	for _, p := range shuffled(m.r, sortedPaths(m.paths())) {
 		if len(circle) < size && (len(circle) == 0 || m.paths()[p] == m.paths()[circle[0]]) {
 			circle = append(circle, p)
 		}
@@ -120,7 +121,7 @@ func (m *proposalMachine) agentExchanges(rt *rapid.T) {
 	for i := range from {
 		if _, err := m.ws.Rename(m.t.Context(), from[i], to[i], bridge.ChangeRequest{Author: agent}); err != nil {
 			if !tolerated(err) {
-				rt.Fatal(err)
+				m.t.Fatal(err)
 			}
 			return
 		}
@@ -129,22 +130,22 @@ func (m *proposalMachine) agentExchanges(rt *rapid.T) {
 
 // decidesSome accepts or rejects some of what waits, or all, and says whether that changed
 // anything.
-func (m *proposalMachine) decidesSome(rt *rapid.T) bool {
+func (m *proposalMachine) decidesSome() bool {
 	ids := m.waiting()
-	if rapid.Bool().Draw(rt, "some") {
-		ids = slices.DeleteFunc(ids, func(string) bool { return rapid.Bool().Draw(rt, "left out") })
+	if m.r.IntN(2) > 0 {
+		ids = slices.DeleteFunc(ids, func(string) bool { return m.r.IntN(2) > 0 })
 	}
-	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
+	verdict := randomtest.Pick(m.r, model.Accepted, model.Rejected)
 	out, err := m.ws.Decide(m.t.Context(), ids, verdict, model.Author{Name: "person"})
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
-	rt.Logf("%s %d of %d, failed %v: now %+v", verdict, out.Notes, len(ids), out.Failed, m.scene(rt))
+	m.t.Logf("%s %d of %d, failed %v: now %+v", verdict, out.Notes, len(ids), out.Failed, m.scene())
 	return len(out.Decided)+len(out.Proposals) > 0
 }
 
-func (m *proposalMachine) maybeRestarts(rt *rapid.T) {
-	if rapid.Bool().Draw(rt, "restart") {
+func (m *proposalMachine) maybeRestarts() {
+	if m.r.IntN(2) > 0 {
 		m.stop()
 		m.start()
 	}
@@ -152,10 +153,10 @@ func (m *proposalMachine) maybeRestarts(rt *rapid.T) {
 
 // undoesSome takes back some of the newest batch one by one, in any order, and says whether
 // anything of it is left. What another that was decided with it stands in the way of fails.
-func (m *proposalMachine) undoesSome(rt *rapid.T) (left bool) {
+func (m *proposalMachine) undoesSome() (left bool) {
 	journal, err := m.ws.Journal(1000)
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 	batch, undos := "", model.UndosOf(journal)
 	var items []string
@@ -169,19 +170,19 @@ func (m *proposalMachine) undoesSome(rt *rapid.T) (left bool) {
 			items = append(items, x.ID)
 		}
 	}
-	for _, id := range rapid.Permutation(items).Draw(rt, "one by one") {
-		if rapid.Bool().Draw(rt, "is left") {
+	for _, id := range shuffled(m.r, items) {
+		if m.r.IntN(2) > 0 {
 			continue
 		}
 		out, err := m.ws.Undo(m.t.Context(), batch, model.Author{Name: "person"}, id)
 		if err != nil && !errors.Is(err, bridge.ErrNothingToUndo) { // it followed its rename
-			rt.Fatal(err)
+			m.t.Fatal(err)
 		}
-		rt.Logf("undo of %s: failed %v %v: now %+v", id, err, out.Failed, m.scene(rt))
-		m.maybeRestarts(rt)
+		m.t.Logf("undo of %s: failed %v %v: now %+v", id, err, out.Failed, m.scene())
+		m.maybeRestarts()
 	}
 	if journal, err = m.ws.Journal(1000); err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 	undos = model.UndosOf(journal)
 	return slices.ContainsFunc(journal, func(e model.JournalEntry) bool {
@@ -191,39 +192,39 @@ func (m *proposalMachine) undoesSome(rt *rapid.T) (left bool) {
 }
 
 func TestUndoBringsEverythingBack(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		m := newLinkedMachine(t)
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		m := newLinkedMachine(t, r)
 		defer func() { m.stop() }()
-		acts := map[string]func(*rapid.T){
+		acts := map[string]func(){
 			"moves": m.agentMoves, "exchanges": m.agentExchanges, "deletes": m.agentDeletes,
 			"creates": m.agentCreates, "makes a folder": m.agentMakesFolder, "edits": m.agentEdits,
 		}
 		names := slices.Sorted(maps.Keys(acts))
-		for range rapid.IntRange(1, 6).Draw(rt, "acts") {
-			act := rapid.SampledFrom(names).Draw(rt, "act")
-			acts[act](rt)
+		for range randomtest.Between(m.r, 1, 6) {
+			act := randomtest.Pick(m.r, names...)
+			acts[act]()
 		}
-		scenes := []scene{m.scene(rt)}
-		rt.Logf("before: %+v", scenes[0])
-		for range rapid.IntRange(1, 2).Draw(rt, "decisions") {
-			if m.decidesSome(rt) {
-				scenes = append(scenes, m.scene(rt))
+		scenes := []scene{m.scene()}
+		m.t.Logf("before: %+v", scenes[0])
+		for range randomtest.Between(m.r, 1, 2) {
+			if m.decidesSome() {
+				scenes = append(scenes, m.scene())
 			}
-			m.maybeRestarts(rt)
+			m.maybeRestarts()
 		}
 		for i := len(scenes) - 2; i >= 0; i-- {
-			if !rapid.Bool().Draw(rt, "one by one") || m.undoesSome(rt) {
+			if m.r.IntN(2) > 0 || m.undoesSome() {
 				out, err := m.ws.Undo(m.t.Context(), "", model.Author{Name: "person"})
 				if err != nil || len(out.Failed) > 0 {
-					rt.Fatalf("an undo: %v %v", err, out.Failed)
+					m.t.Fatalf("an undo: %v %v", err, out.Failed)
 				}
 			}
-			if diff := m.scene(rt).differs(scenes[i]); diff != "" {
-				rt.Fatalf("after the undo %s", diff)
+			if diff := m.scene().differs(scenes[i]); diff != "" {
+				m.t.Fatalf("after the undo %s", diff)
 			}
-			m.maybeRestarts(rt)
-			if diff := m.scene(rt).differs(scenes[i]); diff != "" {
-				rt.Fatalf("after the undo and a restart %s", diff)
+			m.maybeRestarts()
+			if diff := m.scene().differs(scenes[i]); diff != "" {
+				m.t.Fatalf("after the undo and a restart %s", diff)
 			}
 		}
 	})
@@ -233,37 +234,37 @@ func TestUndoBringsEverythingBack(t *testing.T) {
 // be had back.
 
 // agentCreatesMore makes a note, with or without front matter, in a folder that may be new.
-func (m *proposalMachine) agentCreatesMore(rt *rapid.T) {
-	p := m.aName(rt, false)
-	if rapid.Bool().Draw(rt, "in a new folder") {
+func (m *proposalMachine) agentCreatesMore() {
+	p := m.aName(false)
+	if m.r.IntN(2) > 0 {
 		p = p.Dir().Join("new").Join(p.Base())
 	}
 	fronts := []string{"", "---\na: 1\n---\n", "---\na: [[A]]\n---\n\n"}
 	if p.Base() != "X.md" {
 		fronts = fronts[:1] // there may be a note that is to be deleted, and its front matter changes at once
 	}
-	text := rapid.SampledFrom(fronts).Draw(rt, "front matter") + strings.Replace(m.word(), "\n", "own\n", 1)
+	text := randomtest.Pick(m.r, fronts...) + strings.Replace(m.word(), "\n", "own\n", 1)
 	if _, err := m.ws.Create(m.t.Context(), p, bridge.Write{Text: text, By: agent}); err != nil && !tolerated(err) {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 }
 
 // agentMovesAway moves something into a folder that is made for it.
-func (m *proposalMachine) agentMovesAway(rt *rapid.T) {
-	from := m.aPath(rt)
+func (m *proposalMachine) agentMovesAway() {
+	from := m.aPath()
 	dir := from.Dir().Join("made")
 	err := m.ws.Mkdir(m.t.Context(), dir, bridge.ChangeRequest{Author: agent})
 	if err == nil {
 		_, err = m.ws.Rename(m.t.Context(), from, dir.Join(from.Base()), bridge.ChangeRequest{Author: agent})
 	}
 	if err != nil && !tolerated(err) {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 }
 
 // agentAppends writes more at the end of a note.
-func (m *proposalMachine) agentAppends(rt *rapid.T) {
-	p := m.aPath(rt)
+func (m *proposalMachine) agentAppends() {
+	p := m.aPath()
 	if m.paths()[p] {
 		return
 	}
@@ -272,36 +273,36 @@ func (m *proposalMachine) agentAppends(rt *rapid.T) {
 		_, err = m.ws.Write(m.t.Context(), p, bridge.Write{Base: v, Text: strings.TrimSuffix(v.Text(), "\n") + "\nmore\n", By: agent})
 	}
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 }
 
 // agentLinks writes a link to something that is shown at the end of a note.
-func (m *proposalMachine) agentLinks(rt *rapid.T) {
-	p, to := m.aPath(rt), m.aPath(rt)
+func (m *proposalMachine) agentLinks() {
+	p, to := m.aPath(), m.aPath()
 	if m.paths()[p] || m.paths()[to] {
 		return
 	}
 	_, rel := to.Split()
-	name := strings.TrimSuffix(rapid.SampledFrom([]string{rel, to.Base()}).Draw(rt, "name"), ".md")
+	name := strings.TrimSuffix(randomtest.Pick(m.r, rel, to.Base()), ".md")
 	v, err := m.ws.Open(m.t.Context(), p)
 	if err == nil {
 		_, err = m.ws.Write(m.t.Context(), p, bridge.Write{Base: v, Text: strings.TrimSuffix(v.Text(), "\n") + "\nlink [[" + name + "]]\n", By: agent})
 	}
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
 }
 
 // wordsStay checks that the notes of the vault are as they were but for what is suggested in them.
-func (m *proposalMachine) wordsStay(rt *rapid.T, untouched scene) {
+func (m *proposalMachine) wordsStay(untouched scene) {
 	for rel, text := range untouched.vault {
 		if text == "/" {
 			continue
 		}
 		got := diffwrap.Original(m.src.Person(m.t).Content(rel))
 		if strings.TrimSuffix(got, "\n") != strings.TrimSuffix(text, "\n") { // text after front matter begins a line
-			rt.Fatalf("%s was %q and is %q without its suggestions", rel, text, got)
+			m.t.Fatalf("%s was %q and is %q without its suggestions", rel, text, got)
 		}
 	}
 }
@@ -318,21 +319,21 @@ func moved(made, at map[string]model.Path) bool {
 }
 
 // acceptsAndUndoes accepts some of what waits, or all, and takes that back.
-func (m *proposalMachine) acceptsAndUndoes(rt *rapid.T) {
+func (m *proposalMachine) acceptsAndUndoes() {
 	ids := m.waiting()
-	if rapid.Bool().Draw(rt, "some") {
-		ids = slices.DeleteFunc(ids, func(string) bool { return rapid.Bool().Draw(rt, "left out") })
+	if m.r.IntN(2) > 0 {
+		ids = slices.DeleteFunc(ids, func(string) bool { return m.r.IntN(2) > 0 })
 	}
 	out, err := m.ws.Decide(m.t.Context(), ids, model.Accepted, model.Author{Name: "person"})
 	if err != nil {
-		rt.Fatal(err)
+		m.t.Fatal(err)
 	}
-	rt.Logf("accepted %d of %d, failed %v: now %+v", out.Notes, len(ids), out.Failed, m.scene(rt))
+	m.t.Logf("accepted %d of %d, failed %v: now %+v", out.Notes, len(ids), out.Failed, m.scene())
 	if len(out.Decided)+len(out.Proposals) == 0 {
 		return
 	}
 	if out, err = m.ws.Undo(m.t.Context(), out.Batch, model.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
-		rt.Fatalf("an undo of an acceptance: %v %v", err, out.Failed)
+		m.t.Fatalf("an undo of an acceptance: %v %v", err, out.Failed)
 	}
 }
 
@@ -351,22 +352,22 @@ func (s scene) hasEmptyFolder() bool {
 }
 
 func TestRejectingAllLeavesNoTrace(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		m := newLinkedMachine(t)
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		m := newLinkedMachine(t, r)
 		defer func() { m.stop() }()
 		m.src.Person(t).Save("Index.md", "index [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n\n[r]: A.md\n[s]: <d/C.md> \"T\"\n") // links in front matter change at once
-		m.src.Person(t).Save("Bare.md", rapid.SampledFrom([]string{"---\na: wordBare\n---\n", "---\na: wordBare\n---", "wordBare, no end"}).Draw(rt, "bare"))
+		m.src.Person(t).Save("Bare.md", randomtest.Pick(m.r, "---\na: wordBare\n---\n", "---\na: wordBare\n---", "wordBare, no end"))
 		m.settle()
-		untouched := m.scene(rt)
-		acts := map[string]func(*rapid.T){
+		untouched := m.scene()
+		acts := map[string]func(){
 			"moves": m.agentMoves, "exchanges": m.agentExchanges, "deletes": m.agentDeletes,
 			"creates": m.agentCreatesMore, "moves away": m.agentMovesAway, "appends": m.agentAppends, "links": m.agentLinks,
 		}
 		names := slices.Sorted(maps.Keys(acts))
 		made := make(map[string]model.Path) // where agents made notes
-		for range rapid.IntRange(1, 6).Draw(rt, "acts") {
-			acts[rapid.SampledFrom(names).Draw(rt, "act")](rt)
-			m.wordsStay(rt, untouched)
+		for range randomtest.Between(m.r, 1, 6) {
+			acts[randomtest.Pick(m.r, names...)]()
+			m.wordsStay(untouched)
 			at, _ := m.vault()
 			for word, p := range at {
 				if m.wasPending(word) && made[word] == "" {
@@ -374,42 +375,42 @@ func TestRejectingAllLeavesNoTrace(t *testing.T) {
 				}
 			}
 		}
-		worked := m.scene(rt)
-		rt.Logf("before: %+v", worked)
+		worked := m.scene()
+		m.t.Logf("before: %+v", worked)
 		if worked.hasEmptyFolder() {
 			return // nothing in it can be rejected
 		}
-		restarts := func(*rapid.T) {}
+		restarts := func() {}
 		if at, _ := m.vault(); !moved(made, at) {
 			restarts = m.maybeRestarts
 		}
-		restarts(rt)
-		if rapid.Bool().Draw(rt, "accept first") {
-			m.acceptsAndUndoes(rt)
-			restarts(rt)
-			if diff := m.scene(rt).differs(worked); diff != "" {
-				rt.Fatalf("after the undo of an acceptance %s", diff)
+		restarts()
+		if m.r.IntN(2) > 0 {
+			m.acceptsAndUndoes()
+			restarts()
+			if diff := m.scene().differs(worked); diff != "" {
+				m.t.Fatalf("after the undo of an acceptance %s", diff)
 			}
 		}
 		batches := 0
 		for ids := m.waiting(); len(ids) > 0; ids = m.waiting() { // what waits in a note comes after its deletion
 			out, err := m.ws.Decide(m.t.Context(), ids, model.Rejected, model.Author{Name: "person"})
 			if err != nil || len(out.Failed) > 0 {
-				rt.Fatalf("rejecting all: %v %v", err, out.Failed)
+				m.t.Fatalf("rejecting all: %v %v", err, out.Failed)
 			}
 			batches++
 		}
-		if diff := m.scene(rt).differs(untouched); diff != "" {
-			rt.Fatalf("after rejecting all %s", diff)
+		if diff := m.scene().differs(untouched); diff != "" {
+			m.t.Fatalf("after rejecting all %s", diff)
 		}
-		m.maybeRestarts(rt)
+		m.maybeRestarts()
 		for range batches {
 			if out, err := m.ws.Undo(m.t.Context(), "", model.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
-				rt.Fatalf("an undo: %v %v", err, out.Failed)
+				m.t.Fatalf("an undo: %v %v", err, out.Failed)
 			}
 		}
-		if diff := m.scene(rt).differs(worked); diff != "" {
-			rt.Fatalf("after the undo %s", diff)
+		if diff := m.scene().differs(worked); diff != "" {
+			m.t.Fatalf("after the undo %s", diff)
 		}
 	})
 }

@@ -356,7 +356,7 @@ func TestUndoSession(t *testing.T) {
 // A user restores a rejected suggestion and deletes it again. Undo leaves it deleted, also if the store has merged earlier changes.
 func TestUndoOfWhatAUserDeletedAfterACompaction(t *testing.T) {
 	for _, compacted := range []bool{false, true} {
-		r := newReturning(t, t, "o1 o2\n")
+		r := newReturning(t, "o1 o2\n")
 		if compacted {
 			r.stop()
 			r.store = bridgetest.NewMergingStore(t)

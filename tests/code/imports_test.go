@@ -176,8 +176,8 @@ var importRules = map[string]importRule{
 	"tests/files":            {nil, "what programs read on a mount, and system calls on names"},
 	"tests/internal/harness": {[]string{"diffwrap", "tests/need", "github.com/creack/pty", "golang.org/x/sys/unix"}, "what end-to-end tests stand on drives the built binary"},
 	"tests/bench/mount": {
-		[]string{"bridge/disk", "bridge/model", "bridge/store", "bridge/ycrdt", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"},
-		"it measures a mount through the kernel, as programs use it, beside mounts of go-fuse that do less, and says what the disk promises",
+		[]string{"bridge/disk", "github.com/hanwen/go-fuse/v2/...", "github.com/mark3labs/mcp-go/...", "golang.org/x/sys/unix"},
+		"it measures a mount through the kernel and tools over stdio, as programs use them, beside mounts of go-fuse that do less, and says what the disk promises",
 	},
 	"tests/need":       {nil, "what a test needs of a machine, and how much of it a call may take"},
 	"tests/randomtest": {[]string{"tests/need"}, "tests of random input"},
@@ -262,7 +262,7 @@ func TestBinaryHoldsNoTestCode(t *testing.T) {
 		t.Fatal("go list knows no dependencies of cmd/relayfs")
 	}
 	for _, dep := range binary.Deps {
-		if dep == "testing" || strings.HasSuffix(dep, "test") && strings.HasPrefix(dep, module) || dep == "pgregory.net/rapid" {
+		if dep == "testing" || strings.HasSuffix(dep, "test") && strings.HasPrefix(dep, module) {
 			t.Errorf("cmd/relayfs depends on %s", dep)
 		}
 	}

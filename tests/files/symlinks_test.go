@@ -107,8 +107,8 @@ func TestNoteHasOneNameBehindLinks(t *testing.T) {
 	client.MustCall(t, "edit", "file_path", "Vault/Other/N.md", "old_string", "three", "new_string", "THREE")
 	m.Shell(t, `sed -i 's/one/ONE/' Link.md; printf 'the DEEP\n' > Inner/Deep.md; printf 'new\n' > Alias/New.md`)
 	client.MustCall(t, "write", "file_path", "Vault/Alias/Made/There.md", "content", "there\n")
-	m.CheckWhole(t, "folder", "Real/Note.md", linkedFiles()["Real/Note.md"], "ALPHA beta GAMMA\n")
-	m.CheckWhole(t, "file", "Other/N.md", linkedFiles()["Other/N.md"], "ONE two THREE\n")
+	m.CheckSuggested(t, "Real/Note.md", linkedFiles()["Real/Note.md"], "ALPHA beta GAMMA\n")
+	m.CheckSuggested(t, "Other/N.md", linkedFiles()["Other/N.md"], "ONE two THREE\n")
 	for name, text := range map[string]string{"Alias/Note.md": "ALPHA beta GAMMA\n", "Link.md": "ONE two THREE\n", "Real/New.md": "new\n", "Real/Made/There.md": "there\n"} {
 		harness.FileBecomes(t, m.Path(name), text)
 	}

@@ -76,7 +76,7 @@ func TestMCPTakesOver(t *testing.T) {
 	if status := s.Run(t, "status", m.Vault); !strings.Contains(status.Stdout, "relayfs mcp (pid ") {
 		t.Errorf("status: %s%s", status.Stdout, status.Stderr)
 	}
-	harness.ObsidianSave(t, m.VaultPath("note.md"), strings.Replace(harness.TideTable, "six", "nine", 1))
+	harness.WriteFile(t, m.VaultPath("note.md"), strings.Replace(harness.TideTable, "six", "nine", 1))
 	expectNotice(t, client, "notifications/resources/updated")
 	client.Close(t)
 	if status := s.Run(t, "status", m.Vault); !strings.HasPrefix(status.Stdout, "not running") {

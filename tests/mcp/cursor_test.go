@@ -329,7 +329,7 @@ func TestMCPCursorInAChangingNote(t *testing.T) {
 				} else {
 					now += "the end\n"
 				}
-				harness.ObsidianSave(t, filepath.Join(vault, "note.md"), now)
+				harness.WriteFile(t, filepath.Join(vault, "note.md"), now)
 				waitForLines(t, c, "Vault/note.md", strings.Count(now, "\n"))
 			})
 			checkOnce(t, tool, items(pages, pattern), want)

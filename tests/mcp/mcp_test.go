@@ -62,7 +62,7 @@ func TestMCPEditKeepsAPersonsEdit(t *testing.T) {
 	client := s.MCP(t, vault)
 	client.MustCall(t, "read", "file_path", "Vault/Desk/note.md")
 	persons := strings.Replace(harness.TideTable, "boats turn too", "boats turn as well", 1)
-	harness.ObsidianSave(t, vault+"/Desk/note.md", persons)
+	harness.WriteFile(t, vault+"/Desk/note.md", persons)
 	client.MustCall(t, "edit", "file_path", "Vault/Desk/note.md", "old_string", "at six", "new_string", "at seven")
 	checkRaw(t, vault, persons, strings.Replace(persons, "six", "seven", 1))
 }

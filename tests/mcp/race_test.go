@@ -136,7 +136,7 @@ func racePerson(t *testing.T, rnd *rand.Rand, vault string, races []*race, done 
 			t.Errorf("%s: %s is gone from\n%s", r.name, old, raw)
 		}
 		r.person++
-		save := harness.ObsidianSave
+		save := harness.WriteFile
 		if rnd.IntN(2) == 0 {
 			save = harness.AtomicSave
 		}

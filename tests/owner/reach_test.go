@@ -159,8 +159,8 @@ func TestMCPHearsOfItsSourceOnly(t *testing.T) {
 	for _, uri := range []string{"note:///Beta/more.md", "note:///Alpha/mine.md"} {
 		client.Request(t, "resources/subscribe", map[string]any{"uri": uri})
 	}
-	harness.ObsidianSave(t, filepath.Join(beta, "more.md"), "another line\n")
-	harness.ObsidianSave(t, filepath.Join(alpha, "mine.md"), "a line of mine\n")
+	harness.WriteFile(t, filepath.Join(beta, "more.md"), "another line\n")
+	harness.WriteFile(t, filepath.Join(alpha, "mine.md"), "a line of mine\n")
 	for {
 		line := string(<-client.Out)
 		if strings.Contains(line, "Beta/more.md") {

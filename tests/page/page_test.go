@@ -615,7 +615,7 @@ func TestReviewPageComesBack(t *testing.T) {
 	if again := reviewPage(t, s, m.Vault); again != first {
 		t.Errorf("the page is at %s, and was at %s", again, first)
 	}
-	harness.ObsidianSave(t, m.VaultPath("Bread.md"), "The {++old ++}oven is hot.\n")
+	harness.WriteFile(t, m.VaultPath("Bread.md"), "The {++old ++}oven is hot.\n")
 	b.do(t, "wait 4 pending suggestions")
 	b.do(t, "press y")
 	b.do(t, "press y")

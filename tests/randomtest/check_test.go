@@ -197,6 +197,30 @@ func TestABubbleIsPartOfItsRound(t *testing.T) {
 	}
 }
 
+func TestRepeatChecksAfterEachActAndGoesOnAfterASkip(t *testing.T) {
+	done := ""
+	src := &source{random: rand.NewPCG(1, 2)}
+	got := run(t, src, func(t testing.TB, r *rand.Rand) {
+		Repeat(t, r, func() { done += "check " }, map[string]func(){
+			"act":  func() { done += "act " },
+			"skip": func() { done += "skip "; t.Skip() },
+			"fail": func() {
+				if len(done) > 40 {
+					done += "fail"
+					t.Error("failed")
+				}
+			},
+		})
+		t.Error("it went on after a failure")
+	})
+	if text := got.text(); !got.failed() || !strings.HasSuffix(text, ": failed") {
+		t.Errorf("got failed %t: %s", got.failed(), text)
+	}
+	if !regexp.MustCompile(`^check (check |act check |skip )*fail$`).MatchString(done) || !strings.Contains(done, "act check") || !strings.Contains(done, "skip") {
+		t.Errorf("got %s", done)
+	}
+}
+
 func TestLeastIsTheLeastValue(t *testing.T) {
 	r := rand.New(&source{})
 	for n := 1; n < 100; n++ {

@@ -3,10 +3,12 @@ package randomtest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +63,26 @@ func Bubble(t testing.TB, fn func(t testing.TB)) {
 	if inner.Failed() || inner.Skipped() {
 		r.skipped = inner.skipped
 		runtime.Goexit()
+	}
+}
+
+// Repeat runs acts in random order, 30 on average, and check before the first and after each of them. An act that skips
+// does not end the round.
+func Repeat(t testing.TB, r *rand.Rand, check func(), acts map[string]func()) {
+	round := t.(*round)
+	names := slices.Sorted(maps.Keys(acts))
+	check()
+	for r.IntN(31) > 0 {
+		name := Pick(r, names...)
+		t.Log(name)
+		round.apart(acts[name])
+		if round.Failed() {
+			runtime.Goexit()
+		}
+		if !round.skipped {
+			check()
+		}
+		round.skipped = false
 	}
 }
 

@@ -56,7 +56,7 @@ func TestUndoOfNeighbours(t *testing.T) {
 		for _, q := range list {
 			batches = append(batches, s.Decide(t, "accept", q.ID, m.Vault).Batch)
 		}
-		m.CheckWhole(t, "accepted", "n.md", after, after)
+		m.CheckSuggested(t, "n.md", after, after)
 		for i, k := range order {
 			if i == 1 {
 				m.Kill(t)
@@ -64,13 +64,13 @@ func TestUndoOfNeighbours(t *testing.T) {
 			}
 			s.Decide(t, "undo", batches[k], m.Vault)
 		}
-		m.CheckWhole(t, "undone", "n.md", before, after)
+		m.CheckSuggested(t, "n.md", before, after)
 		harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("n.md")), pending)
 		if again := listWaiting(t, s, m.Vault); !slices.Equal(again, list) {
 			t.Errorf("pending again: %+v, want %+v", again, list)
 		}
 		s.Decide(t, "reject", "--all", m.Vault)
-		m.CheckWhole(t, "rejected", "n.md", before, before)
+		m.CheckSuggested(t, "n.md", before, before)
 	}
 }
 
@@ -87,9 +87,9 @@ func TestUndoBesideAWritingAgent(t *testing.T) {
 	s.Decide(t, "reject", list[len(list)-1].ID, m.Vault)
 	saveOnMount(t, m, "n.md", before+"\nshed the fall tea past water.\n\nClose past.\n")
 	s.Decide(t, "undo", m.Vault)
-	m.CheckWhole(t, "undone", "n.md", before, before+"\nshed the fall tea past water.\n\nClose past.\n\nAdded runs water\n")
+	m.CheckSuggested(t, "n.md", before, before+"\nshed the fall tea past water.\n\nClose past.\n\nAdded runs water\n")
 	s.Decide(t, "reject", "--all", m.Vault)
-	m.CheckWhole(t, "rejected", "n.md", before, before)
+	m.CheckSuggested(t, "n.md", before, before)
 }
 
 // What people have deleted since stays away and is named; an undo of which nothing can
@@ -130,7 +130,7 @@ func TestAWordTypedBeforeAnAcceptedReplacement(t *testing.T) {
 	s.Decide(t, "undo", m.Vault)
 	harness.CheckText(t, "undone", harness.ReadFile(t, m.VaultPath("n.md")), "one my {--two--}{++TWO++} three\n")
 	s.Decide(t, "reject", "--all", m.Vault)
-	m.CheckWhole(t, "rejected", "n.md", "one my two three\n", "one my two three\n")
+	m.CheckSuggested(t, "n.md", "one my two three\n", "one my two three\n")
 }
 
 // What a person types inside of an agent's marks is shown to agents, and stays whatever

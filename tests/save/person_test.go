@@ -24,7 +24,7 @@ func TestTimedPersonsEditIsShown(t *testing.T) {
 	files["Desk/note.md"] = harness.TideTable
 	m := s.Mount(t, s.Vault(t, "Vault", files))
 	client := s.MCP(t, m.Vault)
-	for i, save := range []func(*testing.T, string, string){harness.ObsidianSave, harness.AtomicSave, harness.ObsidianSave} {
+	for i, save := range []func(*testing.T, string, string){harness.WriteFile, harness.AtomicSave, harness.WriteFile} {
 		text := fmt.Sprintf("%s\nA person's line, number %d.\n", harness.TideTable, i)
 		harness.ReadFile(t, m.Path("Desk/note.md")) // the kernel has the old text in its cache
 		save(t, m.VaultPath("Desk/note.md"), text)
@@ -136,7 +136,7 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 					name := fmt.Sprintf("%d/%d/%s/note.md", i, j, pace)
 					persons := strings.Replace(harness.TideTable, person.old, person.text, 1)
 					writer := startWaitingWriter(t, filepath.Dir(m.Path(name)), agent.args)
-					harness.ObsidianSave(t, m.VaultPath(name), persons)
+					harness.WriteFile(t, m.VaultPath(name), persons)
 					if pace == "seen" {
 						harness.FileBecomes(t, m.Path(name), persons)
 					}
@@ -165,10 +165,10 @@ open('note.md', 'w').write(text.replace('six', 'seven'))`})
 	}
 	// By the time a later change is shown, the empty file has been noticed,
 	// whether or not it was believed.
-	harness.ObsidianSave(t, m.VaultPath("other.md"), "changed\n")
+	harness.WriteFile(t, m.VaultPath("other.md"), "changed\n")
 	harness.FileBecomes(t, m.Path("other.md"), "changed\n")
 	persons := strings.Replace(harness.TideTable, "at six, and", "at six today, and", 1)
-	harness.ObsidianSave(t, m.VaultPath("note.md"), persons)
+	harness.WriteFile(t, m.VaultPath("note.md"), persons)
 	harness.FileBecomes(t, m.Path("note.md"), persons)
 	writer.finish(t)
 	checkMerged(t, m, "note.md", persons, strings.Replace(persons, "six", "seven", 1))
@@ -219,7 +219,7 @@ func TestWriterThatReadTwice(t *testing.T) {
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	harness.ReadFile(t, m.Path("note.md"))
 	persons := strings.Replace(harness.TideTable, "Last words:", "A person's line.\nLast words:", 1)
-	harness.ObsidianSave(t, m.VaultPath("note.md"), persons)
+	harness.WriteFile(t, m.VaultPath("note.md"), persons)
 	harness.FileBecomes(t, m.Path("note.md"), persons)
 	after := strings.Replace(persons, "six", "seven", 1)
 	harness.WriteFile(t, m.Path("note.md"), after)
@@ -239,7 +239,7 @@ func TestPersonReviewsInTheFile(t *testing.T) {
 	if reviewed != want {
 		t.Fatalf("marks are not one word each:\n%s", raw)
 	}
-	harness.ObsidianSave(t, m.VaultPath("note.md"), reviewed)
+	harness.WriteFile(t, m.VaultPath("note.md"), reviewed)
 	harness.FileBecomes(t, m.Path("note.md"), want)
 	if pending := s.Suggestions(t, m.Vault); len(pending) != 0 {
 		t.Errorf("pending after review: %v", pending)

@@ -58,7 +58,7 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 					note := m.Path(name + ", " + how + ".md")
 					harness.CheckText(t, "note", harness.ReadFile(t, note), c.note)
 					if c.before != "" {
-						harness.ObsidianSave(t, inVault, c.before)
+						harness.WriteFile(t, inVault, c.before)
 					}
 					started := time.Now()
 					if err := save(note, c.written); err != nil {
@@ -66,7 +66,7 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 					}
 					mtime := checkOwnBytes(t, note, c.written, started, func() {
 						if after != "" {
-							harness.ObsidianSave(t, inVault, harness.ReadFile(t, inVault)+after)
+							harness.WriteFile(t, inVault, harness.ReadFile(t, inVault)+after)
 						}
 					})
 					if shown == "" || shown == c.written {
@@ -160,7 +160,7 @@ func TestSavesHideNobodysChangesForLong(t *testing.T) {
 	case err := <-failed:
 		t.Fatal(err)
 	}
-	harness.ObsidianSave(t, m.VaultPath("Note.md"), harness.ReadFile(t, m.VaultPath("Note.md"))+"by a person\n")
+	harness.WriteFile(t, m.VaultPath("Note.md"), harness.ReadFile(t, m.VaultPath("Note.md"))+"by a person\n")
 	took := harness.Eventually(t, need.Scaled(5*time.Second), func() error {
 		// Another process reads: one that opens the note has read it, and what it writes without the person's line deletes that.
 		if text, err := exec.Command("cat", note).Output(); err != nil || !strings.HasSuffix(string(text), "by a person\n") {

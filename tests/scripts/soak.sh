@@ -23,14 +23,13 @@ trap 'rm -rf "$work"' EXIT
 trap 'echo "soak: stopped; make soak goes on" >&2; exit 130' INT TERM
 export GOFLAGS=${GOFLAGS--trimpath} RELAYFS_TESTS=all RELAYFS_FINDINGS=$dir/findings RELAYFS_KILLS=${RELAYFS_KILLS:-300}
 
-# jobs prints KIND PACKAGE TEST, a line for each. Tests of random input are those that call randomtest.Check or rapid.Check,
-# those of hostile input call need.Linear, and fuzz targets are found by their names.
+# jobs prints KIND PACKAGE TEST, a line for each. Tests of random input are those that call randomtest.Check, those of
+# hostile input call need.Linear, and fuzz targets are found by their names.
 jobs() {
 	git ls-files -z '*_test.go' | xargs -0 awk '
 		FNR == 1 { dir = FILENAME; sub("/[^/]*$", "", dir) }
 		/^func / { name = $2; sub(/\(.*/, "", name) }
 		/[^a-z]randomtest\.Check\(/ && name ~ /^Test/ { print "random ./" dir, name }
-		/[^a-z]rapid\.Check\(/ && name ~ /^Test/ { print "rapid ./" dir, name }
 		/need\.Linear/ && name ~ /^Test/ { print "soak ./" dir, name }
 		/^func Fuzz/ { print "fuzz ./" dir, name }' | grep -v ' ./tests/randomtest ' | sort -u
 	echo 'soak ./bridge/remote TestChaos'
@@ -49,7 +48,6 @@ run() {
 	local flags=(-count=1 -v -timeout "$(($4 + 7200))s")
 	case $1 in
 	random) RELAYFS_SOAK=$4s go test "${flags[@]}" -run "^$3\$" "$2" ;;
-	rapid) go test -count=1 -v -timeout "$(($4 + 30))s" -run "^$3\$" "$2" -rapid.checks=1000000000 ;; # it ends before the timeout
 	fuzz) go test -run '^$' -fuzz "^$3\$" -fuzztime "$4s" "$2" ;;
 	soak) RELAYFS_RACE=1 RELAYFS_SOAK=$4s go test "${flags[@]}" -run "^$3" "$2" ;;
 	once) RELAYFS_RACE=1 go test "${flags[@]}" -run "$3" "$2" ;;
@@ -59,7 +57,7 @@ run() {
 # found TEST prints how many findings there are.
 found() { find "$dir/findings" -name "${1//[^A-Za-z]/-}-*.txt" | wc -l; }
 
-# keep JOB: what the job said, and what Go and rapid wrote beside the tests: left there, it would fail at once each time.
+# keep JOB: what the job said, and what Go wrote beside the tests: left there, it would fail at once each time.
 keep() {
 	local name=$dir/findings/${3//[^A-Za-z]/-}-$(date +%s)
 	local package=${2#./} file
@@ -67,7 +65,7 @@ keep() {
 		printf '%s\n\n' "$*"
 		grep -vE '^=== |^--- PASS|^fuzz: elapsed' "$work/log" | tail -n 2000
 	} >"$name.txt"
-	for file in $(git ls-files --others "$package/testdata/fuzz" "$package/testdata/rapid"); do
+	for file in $(git ls-files --others "$package/testdata/fuzz"); do
 		if [[ $file -nt $work/start ]]; then mv "$file" "$name-${file##*/}"; fi
 	done
 	echo "soak: $1 $2 $3 failed: $name.txt" >&2

@@ -130,10 +130,11 @@ func TestSaveInPlace(t *testing.T) {
 func TestFailedSync(t *testing.T) {
 	d, root := machine(t, disktest.Volume{OrdersNames: true})
 	f := put(t, root, "note", "NEW")
-	d.Fail(len(d.Calls())+1, syscall.EIO)
+	d.Before(func(disktest.Call) error { return syscall.EIO })
 	if err := f.Sync(); !errors.Is(err, syscall.EIO) {
 		t.Errorf("sync: %v, want %v", err, syscall.EIO)
 	}
+	d.Before(nil)
 	must(t, f.Sync())
 	check(t, d, "note=old text", "note=Nld text", "note=NEW text")
 }

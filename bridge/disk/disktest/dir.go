@@ -154,8 +154,6 @@ func (n *inode) mayOpen(flag int) error {
 		return syscall.ELOOP
 	case n.isDir() && (writes || flag&os.O_CREATE != 0):
 		return syscall.EISDIR
-	case writes && n.vol.ReadOnly:
-		return syscall.EROFS
 	case writes && n.leases > 0:
 		return syscall.EAGAIN
 	}

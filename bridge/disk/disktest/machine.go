@@ -22,7 +22,6 @@ type Volume struct {
 	NoExchange  bool   // the volume supports neither Exchange nor RenameNew
 	NoLinks     bool   // the volume has no hard links
 	NoLeases    bool
-	ReadOnly    bool
 }
 
 // Call describes a call that changes a disk, or that changes what a power cut would leave on it, such as a sync.
@@ -82,21 +81,10 @@ func (d *Disk) Before(fn func(Call) error) {
 }
 
 // Kill makes call number n and every later call fail with ErrKilled.
-func (d *Disk) Kill(n int) { d.Before(killAt(n)) }
-
-func killAt(n int) func(Call) error {
-	return func(c Call) error {
+func (d *Disk) Kill(n int) {
+	d.Before(func(c Call) error {
 		if c.N >= n {
 			return ErrKilled
-		}
-		return nil
-	}
-}
-
-func (d *Disk) Fail(n int, err error) {
-	d.Before(func(c Call) error {
-		if c.N == n {
-			return err
 		}
 		return nil
 	})
@@ -114,18 +102,16 @@ func (d *Disk) call(u user, op string, at *inode, name string, other ...string) 
 	d.mu.Lock()
 	if u == person {
 		d.mu.Unlock()
-		return at.writable()
+		return nil
 	}
 	c := Call{N: len(d.calls) + 1, Op: op, Path: at.path(name), Other: strings.Join(other, " ")}
 	d.calls = append(d.calls, c)
 	before := d.before
 	d.mu.Unlock()
 	if before != nil {
-		if err := before(c); err != nil {
-			return err
-		}
+		return before(c)
 	}
-	return at.writable()
+	return nil
 }
 
 type user bool
@@ -134,13 +120,6 @@ const (
 	process user = false // the calls of the process trigger Before
 	person  user = true
 )
-
-func (n *inode) writable() error {
-	if n.vol.ReadOnly {
-		return syscall.EROFS
-	}
-	return nil
-}
 
 // now returns the time of a change. The caller holds mu.
 func (d *Disk) now() int64 {
@@ -238,9 +217,6 @@ func (d *Disk) ReadBelow(root, rel string) (data []byte, rootInfo, before, after
 	return data, rootInfo, before, after, nil
 }
 
-func (d *Disk) ReadOnly(path string) bool {
-	v, _ := d.volume(path)
-	return v != nil && v.ReadOnly
-}
+func (d *Disk) ReadOnly(string) bool { return false }
 
 var _ disk.Disk = (*Disk)(nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"github.com/relayfs/relayfs/tests/randomtest"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
@@ -22,7 +23,8 @@ import (
 
 // twins are the machine's disk and the double, on both of which the same is done.
 type twins struct {
-	*rapid.T
+	testing.TB
+	r     *rand.Rand
 	root  [2]string
 	disks [2]disk.Disk
 	dirs  [][2]disk.Dir
@@ -37,14 +39,14 @@ func TestDoubleIsLikeTheDisk(t *testing.T) {
 	}
 	defer syscall.Umask(syscall.Umask(0o022))
 	leases := leasesAt(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		tw := &twins{T: rt, seen: make(map[[2]uint64][2]disk.Info)}
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		tw := &twins{TB: t, r: r, seen: make(map[[2]uint64][2]disk.Info)}
 		tw.root[0] = path.Join(t.TempDir(), "r")
 		tw.root[1] = "/r"
 		sim := disktest.New(nil, disktest.Volume{Path: "/", OrdersNames: true, NoLeases: !leases})
 		tw.disks = [2]disk.Disk{disk.OS{}, sim}
 		tw.openRoot("")
-		tw.Repeat(tw.actions())
+		randomtest.Repeat(t, r, tw.compareAll, tw.actions())
 		for _, f := range tw.files {
 			f[0].Close()
 		}
@@ -78,26 +80,25 @@ func leasesAt(t *testing.T) bool {
 }
 
 var (
-	someName = rapid.SampledFrom([]string{"x", "y", "z", "Note.md", "sub", "dir", strings.Repeat("n", 256)})
-	someFlag = rapid.SampledFrom([]int{
+	someName = []string{"x", "y", "z", "Note.md", "sub", "dir", strings.Repeat("n", 256)}
+	someFlag = []int{
 		os.O_RDONLY, os.O_RDWR, os.O_WRONLY, os.O_WRONLY | os.O_CREATE | os.O_EXCL, os.O_RDWR | os.O_CREATE, os.O_WRONLY | os.O_CREATE | os.O_TRUNC,
 		os.O_RDWR | os.O_TRUNC, os.O_RDONLY | os.O_CREATE,
-	})
-	someMode = rapid.SampledFrom([]fs.FileMode{0o644, 0o600, 0o666, 0o400, 0o755 | fs.ModeSticky})
-	someTime = rapid.Map(rapid.IntRange(1, 5), func(n int) time.Time { return time.Unix(1e9+int64(n), 123456789) })
-	someText = rapid.SampledFrom([]string{"a", "text\n", "", "a longer text of a note\n"})
+	}
+	someMode = []fs.FileMode{0o644, 0o600, 0o666, 0o400, 0o755 | fs.ModeSticky}
+	someText = []string{"a", "text\n", "", "a longer text of a note\n"}
 )
 
-func (tw *twins) dir() [2]disk.Dir { return rapid.SampledFrom(tw.dirs).Draw(tw.T, "folder") }
+func (tw *twins) dir() [2]disk.Dir { return randomtest.Pick(tw.r, tw.dirs...) }
 
 func (tw *twins) file() [2]disk.File {
 	if len(tw.files) == 0 {
 		tw.Skip()
 	}
-	return rapid.SampledFrom(tw.files).Draw(tw.T, "file")
+	return randomtest.Pick(tw.r, tw.files...)
 }
 
-func (tw *twins) name() string { return someName.Draw(tw.T, "name") }
+func (tw *twins) name() string { return randomtest.Pick(tw.r, someName...) }
 
 // errs compares errors, and says whether there was none.
 func (tw *twins) errs(what string, real, sim error) bool {
@@ -193,16 +194,16 @@ func (tw *twins) addFile(a, b disk.File) {
 	}
 }
 
-func (tw *twins) actions() map[string]func(*rapid.T) {
+func (tw *twins) actions() map[string]func() {
 	type two = func(d disk.Dir, name string, to disk.Dir, newName string) error
-	names := func(call two) func(*rapid.T) {
-		return func(*rapid.T) {
+	names := func(call two) func() {
+		return func() {
 			from, to, name, newName := tw.dir(), tw.dir(), tw.name(), tw.name()
 			tw.errs("call", call(from[0], name, to[0], newName), call(from[1], name, to[1], newName))
 		}
 	}
-	one := func(call func(d disk.Dir, name string) error) func(*rapid.T) {
-		return func(*rapid.T) {
+	one := func(call func(d disk.Dir, name string) error) func() {
+		return func() {
 			d, name := tw.dir(), tw.name()
 			tw.errs(name, call(d[0], name), call(d[1], name))
 		}
@@ -211,7 +212,7 @@ func (tw *twins) actions() map[string]func(*rapid.T) {
 		f := tw.file()
 		tw.errs("file", call(f[0]), call(f[1]))
 	}
-	return map[string]func(*rapid.T){
+	return map[string]func(){
 		"mkdir":    one(disk.Dir.Mkdir),
 		"rmdir":    one(disk.Dir.Rmdir),
 		"remove":   one(disk.Dir.Remove),
@@ -220,12 +221,12 @@ func (tw *twins) actions() map[string]func(*rapid.T) {
 		"new":      names(disk.Dir.RenameNew),
 		"exchange": names(disk.Dir.Exchange),
 		"link":     names(disk.Dir.Link),
-		"set times": func(*rapid.T) {
-			d, name, at := tw.dir(), tw.name(), someTime.Draw(tw.T, "time")
+		"set times": func() {
+			d, name, at := tw.dir(), tw.name(), time.Unix(1e9+int64(randomtest.Between(tw.r, 1, 5)), 123456789)
 			tw.errs(name, d[0].SetTimes(name, at), d[1].SetTimes(name, at))
 		},
-		"root": func(*rapid.T) { tw.openRoot(rapid.SampledFrom([]string{"", "m", "m/n"}).Draw(tw.T, "path")) },
-		"open folder": func(*rapid.T) {
+		"root": func() { tw.openRoot(randomtest.Pick(tw.r, "", "m", "m/n")) },
+		"open folder": func() {
 			d, name := tw.dir(), tw.name()
 			a, err0 := d[0].OpenDir(name)
 			b, err1 := d[1].OpenDir(name)
@@ -233,39 +234,39 @@ func (tw *twins) actions() map[string]func(*rapid.T) {
 				tw.addDir(a, b)
 			}
 		},
-		"open": func(*rapid.T) {
-			d, name, flag, mode := tw.dir(), tw.name(), someFlag.Draw(tw.T, "flag"), someMode.Draw(tw.T, "mode")
+		"open": func() {
+			d, name, flag, mode := tw.dir(), tw.name(), randomtest.Pick(tw.r, someFlag...), randomtest.Pick(tw.r, someMode...)
 			a, err0 := d[0].Open(name, flag, mode)
 			b, err1 := d[1].Open(name, flag, mode)
 			if tw.errs(name, err0, err1) {
 				tw.addFile(a, b)
 			}
 		},
-		"write": func(*rapid.T) {
-			f, at, text := tw.file(), rapid.Int64Range(0, 30).Draw(tw.T, "offset"), []byte(someText.Draw(tw.T, "text"))
+		"write": func() {
+			f, at, text := tw.file(), int64(tw.r.IntN(31)), []byte(randomtest.Pick(tw.r, someText...))
 			n, err0 := f[0].WriteAt(text, at)
 			m, err1 := f[1].WriteAt(text, at)
 			tw.errs("write", err0, err1)
 			same(tw, "write", n, m)
 		},
-		"read": func(*rapid.T) {
-			f, at, size := tw.file(), rapid.Int64Range(0, 30).Draw(tw.T, "offset"), rapid.IntRange(0, 40).Draw(tw.T, "size")
+		"read": func() {
+			f, at, size := tw.file(), int64(tw.r.IntN(31)), tw.r.IntN(41)
 			a, b := make([]byte, size), make([]byte, size)
 			n, err0 := f[0].ReadAt(a, at)
 			m, err1 := f[1].ReadAt(b, at)
 			tw.errs("read", err0, err1)
 			same(tw, "read", a[:n], b[:m])
 		},
-		"truncate": func(*rapid.T) {
-			size := rapid.Int64Range(0, 40).Draw(tw.T, "size")
+		"truncate": func() {
+			size := int64(tw.r.IntN(41))
 			change(func(f disk.File) error { return f.Truncate(size) })
 		},
-		"chmod": func(*rapid.T) {
-			mode := someMode.Draw(tw.T, "mode")
+		"chmod": func() {
+			mode := randomtest.Pick(tw.r, someMode...)
 			change(func(f disk.File) error { return f.Chmod(mode) })
 		},
-		"chown": func(*rapid.T) { change(func(f disk.File) error { return f.Chown(-1, os.Getgid()) }) },
-		"lease": func(*rapid.T) {
+		"chown": func() { change(func(f disk.File) error { return f.Chown(-1, os.Getgid()) }) },
+		"lease": func() {
 			change(func(f disk.File) error {
 				release, err := f.Lease()
 				if err == nil {
@@ -274,13 +275,13 @@ func (tw *twins) actions() map[string]func(*rapid.T) {
 				return err
 			})
 		},
-		"close": func(*rapid.T) {
+		"close": func() {
 			f := tw.file()
 			tw.errs("close", f[0].Close(), f[1].Close())
 			tw.files = slices.DeleteFunc(tw.files, func(x [2]disk.File) bool { return x == f })
 		},
-		"read below": func(*rapid.T) {
-			rel := rapid.SampledFrom([]string{"x", "sub/x", "sub/dir/y", "sub", "x/y"}).Draw(tw.T, "path")
+		"read below": func() {
+			rel := randomtest.Pick(tw.r, "x", "sub/x", "sub/dir/y", "sub", "x/y")
 			a, root0, _, info0, err0 := tw.disks[0].ReadBelow(tw.root[0], rel)
 			b, root1, _, info1, err1 := tw.disks[1].ReadBelow(tw.root[1], rel)
 			if tw.errs(rel, err0, err1) {
@@ -289,18 +290,19 @@ func (tw *twins) actions() map[string]func(*rapid.T) {
 				tw.infos(rel, info0, info1)
 			}
 		},
-		"": func(*rapid.T) {
-			for _, d := range tw.dirs {
-				tw.compare(d)
-			}
-			for _, f := range tw.files {
-				a, err0 := f[0].Info()
-				b, err1 := f[1].Info()
-				if tw.errs("file", err0, err1) {
-					tw.infos("file", a, b)
-				}
-			}
-		},
+	}
+}
+
+func (tw *twins) compareAll() {
+	for _, d := range tw.dirs {
+		tw.compare(d)
+	}
+	for _, f := range tw.files {
+		a, err0 := f[0].Info()
+		b, err1 := f[1].Info()
+		if tw.errs("file", err0, err1) {
+			tw.infos("file", a, b)
+		}
 	}
 }
 

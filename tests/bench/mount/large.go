@@ -6,15 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 func (b *bench) mountingBig() error {
@@ -37,7 +32,7 @@ func (b *bench) mountingBig() error {
 	if err != nil {
 		return err
 	}
-	limit("  after rg", "", megabytes(memory), "", false)
+	limit("  after rg", megabytes(memory), "", false)
 	const goal = 250 << 20
 	start := time.Now()
 	for ; time.Since(start) < quietPeriod && memory > goal; time.Sleep(time.Second) {
@@ -45,7 +40,7 @@ func (b *bench) mountingBig() error {
 			return err
 		}
 	}
-	limit(fmt.Sprintf("  %v later", time.Since(start).Round(time.Second)), "", megabytes(memory), "250 MB", memory > goal)
+	limit(fmt.Sprintf("  %v later", time.Since(start).Round(time.Second)), megabytes(memory), "250 MB", memory > goal)
 	return nil
 }
 
@@ -103,88 +98,21 @@ func (b *bench) mountingMillion() error {
 }
 
 // mountLarge mounts a vault and prints the time until the mount is ready, and the memory of the mount's process at that
-// time. The floor is a process that holds the names and stamps of all files.
+// time.
 func (b *bench) mountLarge(vault string, notes int, inTime time.Duration, inMemory int) (*mounted, error) {
-	scan := func() (*mounted, error) { return b.start(exec.Command(b.self, "-serve", "scan", vault), "") }
-	mount := func() (*mounted, error) { return b.mount(vault, "") }
-	var took [2]time.Duration
-	var memory [2]int
-	var m *mounted
-	for i, begin := range []func() (*mounted, error){scan, mount} {
-		start := time.Now()
-		var err error
-		if m, err = begin(); err != nil {
-			return nil, err
-		}
-		took[i] = time.Since(start)
-		if memory[i], err = m.memory(); err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			m.end()
-		}
+	start := time.Now()
+	m, err := b.mount(vault, "")
+	if err != nil {
+		return nil, err
 	}
-	rounded := func(t time.Duration) string { return t.Round(time.Millisecond).String() }
-	limit(fmt.Sprintf("%d notes, ready after", notes), rounded(took[0]), rounded(took[1]), inTime.String(), took[1] > inTime)
-	limit("  memory then", megabytes(memory[0]), megabytes(memory[1]), megabytes(inMemory), memory[1] > inMemory)
+	took := time.Since(start)
+	memory, err := m.memory()
+	if err != nil {
+		return nil, err
+	}
+	limit(fmt.Sprintf("%d notes, ready after", notes), took.Round(time.Millisecond).String(), inTime.String(), took > inTime)
+	limit("  memory then", megabytes(memory), megabytes(inMemory), memory > inMemory)
 	return m, nil
 }
 
 func megabytes(n int) string { return fmt.Sprintf("%d MB", n>>20) }
-
-type scannedFile struct {
-	name                       string
-	inode                      uint64
-	size, modTime, changedTime int64
-}
-
-// serveScan reads the names and stamps of all files two levels below root, and then waits for a signal.
-func serveScan(root string) error {
-	folders, err := os.ReadDir(root)
-	if err != nil {
-		return err
-	}
-	files := make([][]scannedFile, len(folders))
-	errs := make([]error, len(folders))
-	next := make(chan int)
-	var scanned sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		scanned.Go(func() {
-			for i := range next {
-				files[i], errs[i] = scanFolder(filepath.Join(root, folders[i].Name()))
-			}
-		})
-	}
-	for i := range folders {
-		next <- i
-	}
-	close(next)
-	scanned.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, os.Interrupt)
-	fmt.Fprintln(os.Stderr, ready+root)
-	<-stop
-	runtime.KeepAlive(files)
-	return nil
-}
-
-func scanFolder(path string) ([]scannedFile, error) {
-	dir, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	files := make([]scannedFile, 0, len(names))
-	for _, name := range names {
-		var st unix.Stat_t
-		if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-			return nil, err
-		}
-		files = append(files, scannedFile{strings.Clone(name), st.Ino, st.Size, st.Mtim.Nano(), st.Ctim.Nano()})
-	}
-	return files, err
-}

@@ -48,7 +48,7 @@ func main() {
 	flag.IntVar(&o.runs, "runs", 5, "minimum runs of each reader")
 	flag.IntVar(&o.saves, "saves", 200, "saves")
 	flag.StringVar(&o.steps, "steps", "", "measurements to run, separated by commas; all if empty: "+strings.Join(stepNames(), ", "))
-	flag.StringVar(&o.serve, "serve", "", "only be a peer of this kind for the arguments (the bench runs itself with this flag)")
+	flag.StringVar(&o.serve, "serve", "", "only serve the first argument at the second, as loopback or floor (the bench runs itself with this flag)")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "mount:", err)
@@ -57,13 +57,7 @@ func main() {
 }
 
 func run(o options) (err error) {
-	switch o.serve {
-	case "":
-	case "scan":
-		return serveScan(flag.Arg(0))
-	case "mcp":
-		return serveMCP(flag.Arg(0))
-	default:
+	if o.serve != "" {
 		return serve(o.serve, flag.Arg(0), flag.Arg(1))
 	}
 	b := &bench{options: o}

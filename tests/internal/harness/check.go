@@ -36,21 +36,6 @@ func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	CheckText(t, "accepted view of the vault's "+name, diffwrap.Everything.Accepted(raw), after)
 }
 
-// CheckWhole checks the two views of a note and its text on the mount, and that the views contain no marks of
-// additions.
-func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) {
-	t.Helper()
-	raw := ReadFile(t, m.VaultPath(name))
-	CheckText(t, when+": original view", diffwrap.Everything.Original(raw), original)
-	CheckText(t, when+": accepted view", diffwrap.Everything.Accepted(raw), accepted)
-	CheckText(t, when+": on the mount", ReadFile(t, m.Path(name)), accepted)
-	for _, view := range []string{original, accepted} {
-		if strings.Contains(view, "++}") || strings.Contains(view, "{++") {
-			t.Errorf("%s: a mark in a view: %q", when, view)
-		}
-	}
-}
-
 func CheckNames(t *testing.T, vault string, files map[string]string) {
 	t.Helper()
 	for _, name := range ListFiles(t, vault) {

@@ -70,8 +70,7 @@ func WriteSynced(name, text string, mode os.FileMode) error {
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 }
 
-func ObsidianSave(t *testing.T, name, text string) { WriteFile(t, name, text) }
-
+// AtomicSave writes a file as programs do that rename a new file over the old one.
 func AtomicSave(t *testing.T, name, text string) {
 	t.Helper()
 	temp := filepath.Join(filepath.Dir(name), ".sync-temp")

@@ -5,7 +5,6 @@ package harness
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,21 +62,13 @@ func IDOf(t *testing.T, list []Suggestion, path string) string {
 func CheckListing(t *testing.T, dir string, want []string) {
 	t.Helper()
 	var got []string
-	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		switch rel, _ := filepath.Rel(dir, p); {
-		case err != nil:
-			return err
-		case strings.HasPrefix(d.Name(), ".") && p != dir:
-			if d.IsDir() {
-				return filepath.SkipDir
-			}
-		case rel != ".":
-			got = append(got, rel)
+	for _, name := range ListFiles(t, dir) {
+		if !strings.HasPrefix(filepath.Base(name), ".") {
+			got = append(got, strings.TrimSuffix(name, "/"))
 		}
-		return nil
-	})
-	if slices.Sort(got); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%s holds %q, %v; want %q", dir, got, err, want)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%s holds %q, want %q", dir, got, want)
 	}
 }
 
