@@ -25,6 +25,16 @@ type Phrases struct {
 	NotFolder string // text for a document that is given instead of a folder
 	Exists    string // text for a new document that exists already
 	Missing   string // text for a document that does not exist
+
+	Names *strings.Replacer // puts the caller's names in the place of the tools'; nil if the caller uses the tools' names
+}
+
+// Rename returns a text of the tools, without any quotes of documents and calls, with the caller's names.
+func (w Phrases) Rename(text string) string {
+	if w.Names == nil {
+		return text
+	}
+	return w.Names.Replace(text)
 }
 
 type sentence struct {
@@ -85,10 +95,12 @@ func FromError(err error, words Phrases) result.Result {
 	case errors.As(err, &ask):
 		return result.Result{Ask: &ask.Question}
 	case errors.As(err, &missing) && len(missing.Similar) == 0:
-		return result.ErrorResult(words.Missing, missing.Name)
+		return result.ErrorResult(words.Rename(words.Missing), missing.Name)
 	case errors.As(err, &at) && errors.As(err, &section):
 		return noSection(at.Path, section)
-	case errors.As(err, &argument), errors.As(err, &missing):
+	case errors.As(err, &argument):
+		return result.ErrorResult("%s", argument.Renamed(words.Rename))
+	case errors.As(err, &missing):
 		return result.ErrorResult("%v", err)
 	case errors.As(err, &condition):
 		return result.ErrorResult("The condition on the property %q is wrong: %s.", condition.Key, condition.Msg)
@@ -111,7 +123,7 @@ func FromError(err error, words Phrases) result.Result {
 	case errors.As(err, &at):
 		for _, s := range words.sentences() {
 			if errors.Is(err, s.is) {
-				return result.ErrorResult(s.text, string(at.Path))
+				return result.ErrorResult(words.Rename(s.text), string(at.Path))
 			}
 		}
 	}
