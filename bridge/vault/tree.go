@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -13,27 +12,27 @@ import (
 )
 
 // tree has, by name, the entries that Scan and Run have reported or that this process has written. Its lock is never
-// held across a system call.
+// held across a system call. The tree of bridge/namespace cannot replace it: that tree has a change only after Replace or
+// a method of Structure has returned, and the stamp of a note is in the note.
 type tree struct {
 	mu       sync.Mutex // guards the fields below
 	root     node
 	changing map[string]int // by path: number of methods that are changing the path
 }
 
-// node is one name. It does not store its path, so that moving a folder is one step.
+// node is one name. Its Rel is "", so that moving a folder is one step.
 type node struct {
-	dir      bool
+	model.SourceEntry
 	written  bool // this process wrote the bytes of the stamp
-	mode     fs.FileMode
-	stamp    model.Stamp
-	link     string
 	children map[string]*node
 }
 
-func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.stamp) }
+func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.Stamp) }
 
 func (n *node) entry(rel string) model.SourceEntry {
-	return model.SourceEntry{Rel: rel, Dir: n.dir, Link: n.link, Mode: n.mode, Stamp: n.stamp}
+	e := n.SourceEntry
+	e.Rel = rel
+	return e
 }
 
 // entries returns everything below n, which is at rel, parents before children.
@@ -70,11 +69,11 @@ func (n *node) putAt(e model.SourceEntry) *node {
 // put adds or updates a child. A folder keeps its children as long as it is a folder.
 func (n *node) put(name string, e *model.SourceEntry) *node {
 	child := n.children[name]
-	if child == nil || child.dir != e.Dir {
-		child = &node{dir: e.Dir}
+	if child == nil || child.Dir != e.Dir {
+		child = new(node)
 		n.children[strings.Clone(name)] = child // name shares memory with a whole path
 	}
-	child.mode, child.stamp, child.link, child.written = e.Mode, e.Stamp, e.Link, false
+	child.SourceEntry, child.Rel, child.written = *e, "", false
 	if e.Dir && child.children == nil {
 		child.children = make(map[string]*node)
 	}
@@ -107,7 +106,7 @@ func (n *node) remove(rel string) *node {
 func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 	for name, child := range n.children {
 		switch {
-		case !child.dir:
+		case !child.Dir:
 		case child.id() == id:
 			return vaultdir.Join(rel, name), true
 		default:
@@ -121,10 +120,10 @@ func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 
 // same reports whether e is unchanged. For a folder only its inode counts, because its times change with its contents.
 func (n *node) same(e model.SourceEntry) bool {
-	if n.dir || e.Dir {
-		return n.dir == e.Dir && n.id() == vaultdir.IDOfStamp(e.Stamp)
+	if n.Dir || e.Dir {
+		return n.Dir == e.Dir && n.id() == vaultdir.IDOfStamp(e.Stamp)
 	}
-	return n.stamp == e.Stamp
+	return n.Stamp == e.Stamp
 }
 
 func (t *tree) replace(root node) {
@@ -153,7 +152,6 @@ func (t *tree) entry(rel string) *model.SourceEntry {
 		return nil
 	}
 	e := n.entry(rel)
-	e.Dir = n.dir || rel == ""
 	return &e
 }
 
@@ -162,10 +160,10 @@ func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.root.get(rel)
-	if n == nil || n.dir {
+	if n == nil || n.Dir {
 		return st, false, false
 	}
-	return n.stamp, n.written, true
+	return n.Stamp, n.written, true
 }
 
 func (t *tree) record(e model.SourceEntry) {
