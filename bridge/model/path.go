@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -136,6 +137,29 @@ func (p Path) EndedAt() (original Path, ended bool) {
 
 func (p Path) Contains(q Path) bool {
 	return p == "" || q == p || strings.HasPrefix(string(q), string(p)+"/")
+}
+
+// BeforeExt returns a name with text before its extension, as in "Note 1.md". It shortens the name so that the result is
+// no longer than a name may be.
+func BeforeExt(name, text string) string {
+	ext := path.Ext(name)
+	if len(ext) > maxName/2 {
+		ext = ""
+	}
+	stem := strings.TrimSuffix(name, ext)
+	if most := maxName - len(text) - len(ext); len(stem) > most {
+		stem = strings.ToValidUTF8(stem[:most], "")
+	}
+	return stem + text + ext
+}
+
+// NumberedNames returns a name, and then without end the name with the numbers from 1 before its extension.
+func NumberedNames(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for n, numbered := 1, name; yield(numbered); n++ {
+			numbered = BeforeExt(name, fmt.Sprintf(" %d", n))
+		}
+	}
 }
 
 // FoldName returns the same key for names that differ only in their Unicode composition. So a name typed on macOS (NFD)

@@ -327,7 +327,7 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		return model.SourceEntry{}, err
 	}
 	defer trash.Close()
-	for name := range filereplace.Numbered(path.Base(rel)) {
+	for name := range model.NumberedNames(path.Base(rel)) {
 		info, err := trash.Stat(name)
 		if err != nil {
 			return model.SourceEntry{}, err

@@ -199,9 +199,8 @@ func (f *Drafts) moveDraft(rel string) error {
 
 // numbered returns rel with the first number from 2 with which it is not taken.
 func numbered(rel string, taken func(rel string) bool) string {
-	ext := path.Ext(rel)
 	for n := 2; ; n++ {
-		if free := fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext); !taken(free) {
+		if free := path.Join(Parent(rel), model.BeforeExt(path.Base(rel), fmt.Sprintf(" %d", n))); !taken(free) {
 			return free
 		}
 	}
