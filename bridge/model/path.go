@@ -166,6 +166,9 @@ func NumberedNames(name string) iter.Seq[string] {
 // finds the file written on Linux (NFC).
 func FoldName(name string) string { return norm.NFC.String(name) }
 
+// Parent is Path.Dir for a path in a source.
+func Parent(rel string) string { return string(Path(rel).Dir()) }
+
 func Rebased(rel, oldRel, newRel string) string {
 	if rel == oldRel {
 		return newRel

@@ -63,7 +63,7 @@ func (n *node) get(rel string) *node {
 }
 
 func (n *node) putAt(e model.SourceEntry) *node {
-	return n.folder(vaultdir.Parent(e.Rel)).put(path.Base(e.Rel), &e)
+	return n.folder(model.Parent(e.Rel)).put(path.Base(e.Rel), &e)
 }
 
 // put adds or updates a child. A folder keeps its children as long as it is a folder.
@@ -92,7 +92,7 @@ func (n *node) folder(rel string) *node {
 }
 
 func (n *node) remove(rel string) *node {
-	dir := n.get(vaultdir.Parent(rel))
+	dir := n.get(model.Parent(rel))
 	if dir == nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (t *tree) move(oldRel, newRel string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.root.remove(oldRel); n != nil {
-		t.root.folder(vaultdir.Parent(newRel)).children[path.Base(newRel)] = n
+		t.root.folder(model.Parent(newRel)).children[path.Base(newRel)] = n
 	}
 }
 

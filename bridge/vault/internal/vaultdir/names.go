@@ -35,8 +35,6 @@ func Reserved(rel string) bool {
 		strings.Contains(path.Dir(rel)+"/", "/.")
 }
 
-func Parent(rel string) string { return rel[:max(strings.LastIndexByte(rel, '/'), 0)] }
-
 func Join(dir, name string) string {
 	if dir == "" {
 		return name
