@@ -12,8 +12,7 @@ import (
 )
 
 // tree has, by name, the entries that Scan and Run have reported or that this process has written. Its lock is never
-// held across a system call. The tree of bridge/namespace cannot replace it: that tree has a change only after Replace or
-// a method of Structure has returned, and the stamp of a note is in the note.
+// held across a system call. The tree of bridge/namespace cannot replace it, because that tree learns of changes later.
 type tree struct {
 	mu       sync.Mutex // guards the fields below
 	root     node

@@ -163,8 +163,6 @@ The differences from the current note become suggestions.`,
 				return cli.Usagef("give both --old and --new")
 			case !given("old") && all:
 				return cli.Usagef("--all needs --old and --new")
-			case given("old") && empty:
-				return cli.Usagef("--empty is for a new text from stdin, without --old and --new")
 			case !given("old"):
 				var data []byte
 				err := runInterruptible(cmd.Context(), func() (err error) {

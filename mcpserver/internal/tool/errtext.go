@@ -21,12 +21,11 @@ import (
 
 // Phrases are the error texts of a toolset that name its tools. In each text, %q is the path.
 type Phrases struct {
-	Folder    string // text for a folder that is given instead of a document
-	NotFolder string // text for a document that is given instead of a folder
-	Exists    string // text for a new document that exists already
-	Missing   string // text for a document that does not exist
-
-	Names *strings.Replacer // puts the caller's names in the place of the tools'; nil if the caller uses the tools' names
+	Folder    string            // text for a folder that is given instead of a document
+	NotFolder string            // text for a document that is given instead of a folder
+	Exists    string            // text for a new document that exists already
+	Missing   string            // text for a document that does not exist
+	Names     *strings.Replacer // puts the caller's names in the place of the tools'; nil if the caller uses the tools' names
 }
 
 // Rename returns a text of the tools, without any quotes of documents and calls, with the caller's names.
