@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -54,19 +53,6 @@ func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	info.Size, info.ModTime = int64(len(v.Text())), v.ModTime()
 	info.ReadOnly = info.ReadOnly || v.ReadOnly()
 	return info, nil
-}
-
-// ModTime returns the time of the last change of p. Unlike Stat it reads nothing: for a note that is not in memory it
-// returns the time of its last version or of its file, whichever is later.
-func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
-	n, info, err := w.tree.Info("stat", p)
-	if err != nil || n.Kind != model.KindNote {
-		return info.ModTime, err
-	}
-	if last, loaded := n.Note.Changed(); loaded || last.After(info.ModTime) {
-		return last, nil
-	}
-	return info.ModTime, nil
 }
 
 // NoteInfo describes the note at p without reading other notes. Errors: fs.ErrNotExist, ErrNotNote and ErrIsDir, and

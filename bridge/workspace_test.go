@@ -275,18 +275,31 @@ func TestAcceptByHandKeepsModTime(t *testing.T) {
 	}
 }
 
-// ModTime is Stat's, before a note is read and after it changed.
+// The time in a walk and in the status is Stat's, before a note is read and after it changed.
 func TestModTime(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "a b\n", "Notes/pic.png": "x"})
 	same := func(when string, p model.Path) {
 		t.Helper()
-		got, err := f.ModTime(p)
+		var got, newest time.Time
+		err := f.Walk(t.Context(), "", func(e bridge.Info) error {
+			if e.Path == p {
+				got = e.ModTime
+			}
+			if e.Kind != model.KindDir && e.ModTime.After(newest) {
+				newest = e.ModTime
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		info, err := f.Stat(t.Context(), p)
 		if err != nil || !got.Equal(info.ModTime) {
 			t.Errorf("%s: %v, Stat says %v, %v", when, got, info.ModTime, err)
+		}
+		st, err := f.Status(t.Context())
+		if err != nil || !st.Roots[0].Changed.Equal(newest) {
+			t.Errorf("%s: the status says %v, %v, want %v", when, st.Roots[0].Changed, err, newest)
 		}
 	}
 	same("unread", plan)
@@ -298,9 +311,6 @@ func TestModTime(t *testing.T) {
 	same("accepted", plan)
 	f.Person(plan, "a d\n")
 	same("changed by a person", plan)
-	if _, err := f.ModTime("Notes/none.md"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of nothing: %v", err)
-	}
 }
 
 func TestResolve(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -63,10 +64,11 @@ type Server struct {
 }
 
 type Client struct {
-	Name         string // default name of the client
-	Author       string // author of all changes; "" means the Server's author
-	ReadOnly     bool   // the client may not change anything
-	SkipApproval bool   // set for a user's own command, which needs no approval
+	Name         string            // default name of the client
+	Author       string            // author of all changes; "" means the Server's author
+	ReadOnly     bool              // the client may not change anything
+	SkipApproval bool              // set for a user's own command, which needs no approval
+	Names        *strings.Replacer // puts the client's names in the place of the tools' in their texts; may be nil
 }
 
 func (s *Server) onClose(fn func()) {
@@ -219,6 +221,7 @@ func (s *Server) newSession(id string, c Client) *Session {
 	if c.SkipApproval {
 		approve = change.NoApprovals
 	}
+	offer.phrases.Names = c.Names
 	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
 	own.SetChangeCursor(s.ws.Last(), s.ws.LastOrder())
 	return &Session{enabled: offer, client: &tool.Client{

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -138,9 +139,35 @@ func (p Path) Contains(q Path) bool {
 	return p == "" || q == p || strings.HasPrefix(string(q), string(p)+"/")
 }
 
+// BeforeExt returns a name with text before its extension, as in "Note 1.md". It shortens the name so that the result is
+// no longer than a name may be.
+func BeforeExt(name, text string) string {
+	ext := path.Ext(name)
+	if len(ext) > maxName/2 {
+		ext = ""
+	}
+	stem := strings.TrimSuffix(name, ext)
+	if most := maxName - len(text) - len(ext); len(stem) > most {
+		stem = strings.ToValidUTF8(stem[:most], "")
+	}
+	return stem + text + ext
+}
+
+// NumberedNames returns a name, and then without end the name with the numbers from 1 before its extension.
+func NumberedNames(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for n, numbered := 1, name; yield(numbered); n++ {
+			numbered = BeforeExt(name, fmt.Sprintf(" %d", n))
+		}
+	}
+}
+
 // FoldName returns the same key for names that differ only in their Unicode composition. So a name typed on macOS (NFD)
 // finds the file written on Linux (NFC).
 func FoldName(name string) string { return norm.NFC.String(name) }
+
+// Parent is Path.Dir for a path in a source.
+func Parent(rel string) string { return string(Path(rel).Dir()) }
 
 func Rebased(rel, oldRel, newRel string) string {
 	if rel == oldRel {

@@ -2,10 +2,13 @@ package model_test
 
 import (
 	"errors"
+	"math/rand/v2"
+	"path"
 	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func TestCleanPath(t *testing.T) {
@@ -63,5 +66,33 @@ func TestCheckWindowsName(t *testing.T) {
 		if err := model.CheckWindowsName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+// A name with a text before its extension is one that may be, whatever name and text; it keeps an extension.
+func TestBeforeExt(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		name := strings.Join(randomtest.Some(r, 1, 300, "a", "b", "é", "漢", " ", "."), "")
+		if model.CheckName(name) != nil {
+			return
+		}
+		for _, text := range []string{" 1", " 10000", " (conflicted copy 2026-01-02 150405)"} {
+			got := model.BeforeExt(name, text)
+			if err := model.CheckName(got); err != nil || !strings.Contains(got, text) {
+				t.Fatalf("%q with %q is %q: %v", name, text, got, err)
+			}
+			if ext := path.Ext(name); len(ext) < 100 && path.Ext(got) != ext {
+				t.Fatalf("%q with %q is %q, without %q", name, text, got, ext)
+			}
+		}
+	})
+	var names []string
+	for name := range model.NumberedNames("Note.md") {
+		if names = append(names, name); len(names) == 3 {
+			break
+		}
+	}
+	if got := strings.Join(names, ", "); got != "Note.md, Note 1.md, Note 2.md" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -65,7 +65,7 @@ func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *no
 	if err != nil {
 		return note.Result{}, err
 	}
-	c.SetNewFolders(l.NewFoldersFor(string(model.Path(at.Rel).Dir())))
+	c.SetNewFolders(l.NewFoldersFor(model.Parent(at.Rel)))
 	ev := created(p, o)
 	var x *tree.Node
 	var stamp model.Stamp

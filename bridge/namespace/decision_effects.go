@@ -142,7 +142,7 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 	if err != nil {
 		return nil, nil // the note is still missing, and the undo reports the reason
 	}
-	if _, err := n.recreateFolder(ctx, l, string(model.Path(rel).Dir()), author); err != nil {
+	if _, err := n.recreateFolder(ctx, l, model.Parent(rel), author); err != nil {
 		return nil, err
 	}
 	if stamp == (model.Stamp{}) {
@@ -212,7 +212,7 @@ func (n *DecisionEffects) recreateFolder(ctx context.Context, l *Locked, rel str
 // shownAt returns the path at which rel, which does not exist, would be shown. It differs from rel if a folder above it
 // is proposed to be renamed.
 func shownAt(l *Locked, rel string) model.Path {
-	dir, name := string(model.Path(rel).Dir()), model.Path(rel).Base()
+	dir, name := model.Parent(rel), model.Path(rel).Base()
 	if x := l.Lookup(dir); x != nil {
 		return x.Location().Path.Join(name)
 	}

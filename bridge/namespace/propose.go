@@ -54,7 +54,7 @@ func (l *Locked) WithdrawDeletion(n *tree.Node, author model.Author, origin any)
 // NewFoldersFor returns dir and the folders above it, innermost first. It stops before the first existing folder that
 // no agent made.
 func (l *Locked) NewFoldersFor(dir string) (made []string) {
-	for ; dir != ""; dir = string(model.Path(dir).Dir()) {
+	for ; dir != ""; dir = model.Parent(dir) {
 		if x := l.Lookup(dir); x != nil && x.State().CreatedBy.Name == "" {
 			break
 		}

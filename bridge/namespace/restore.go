@@ -289,7 +289,7 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 // syncDone makes the source's changes for a proposal durable before the store records them. The process that made them
 // may have been killed before it synced.
 func (f *Root) syncDone(ctx context.Context, rec *model.ProposalRecord) {
-	rels := []string{string(model.Path(rec.Rel).Dir()), string(model.Path(rec.To()).Dir())}
+	rels := []string{model.Parent(rec.Rel), model.Parent(rec.To())}
 	if rec.Kind == model.ProposedFile && rec.Rel != "" {
 		rels = []string{rec.Rel}
 	}

@@ -74,7 +74,7 @@ func (l *Locked) Unlock() {
 // the rename.
 func (l *Locked) RecordRename(rel, to string, author model.Author, owes []model.PendingRelink) (id string, err error) {
 	rec := l.newRecord(model.RenameDone, rel, author)
-	rec.ToDir, rec.Name, rec.PendingRelinks, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
+	rec.ToDir, rec.Name, rec.PendingRelinks, rec.Linking = model.Parent(to), model.Path(to).Base(), owes, true
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return "", err
 	}

@@ -34,7 +34,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 		if flag&os.O_CREATE == 0 || vaultdir.Reserved(rel) {
 			return nil, err
 		}
-		dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
+		dir, err := v.folder.OpenDir(model.Parent(rel))
 		if err != nil {
 			return nil, err
 		}

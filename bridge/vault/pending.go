@@ -160,8 +160,8 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 		return -1
 	case !c.there():
 		return max(0, vanishGrace-unchanged)
-	case old == nil && w.v.tree.entry(vaultdir.Parent(rel)) == nil:
-		w.mark(vaultdir.Parent(rel))
+	case old == nil && w.v.tree.entry(model.Parent(rel)) == nil:
+		w.mark(model.Parent(rel))
 		return coalesce
 	case isUnknown(old, &c.entry) && leaves && left != rel: // if left is rel, the inode was reused
 		return coalesce // wait for the other half of a rename

@@ -5,7 +5,6 @@ import (
 	"path"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
 // Replace replaces the content of rel if the file still has the stamp r.IfMatch. Otherwise it changes nothing and
@@ -58,7 +57,7 @@ func (n notes) Replace(rel string, r model.Replacement) error {
 }
 
 func (n notes) KeepCopy(rel string, data []byte) (name string, err error) {
-	dir, err := n.v.folder.OpenDir(vaultdir.Parent(rel))
+	dir, err := n.v.folder.OpenDir(model.Parent(rel))
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +75,7 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 			return wrap("sync", rel, err)
 		}
 		defer p.Close()
-		dirs = []string{vaultdir.Parent(rel)}
+		dirs = []string{model.Parent(rel)}
 		if p.Info.Mode.IsDir() {
 			dirs = append(dirs, rel)
 		} else if err := p.SyncFile(); err != nil {

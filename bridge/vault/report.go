@@ -59,7 +59,7 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	}
 	newRel, ok := arrivals[vaultdir.IDOfStamp(old.Stamp)]
 	c := w.pending[newRel]
-	if ok && c != nil && isSameInode(*old, c.entry) && w.v.tree.entry(vaultdir.Parent(newRel)) != nil {
+	if ok && c != nil && isSameInode(*old, c.entry) && w.v.tree.entry(model.Parent(newRel)) != nil {
 		w.renamed(rel, newRel, c)
 		return
 	}

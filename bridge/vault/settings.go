@@ -3,13 +3,13 @@ package vault
 import (
 	"path"
 
-	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // ReadConfig returns a file of the vault's Obsidian configuration, which the vault does not serve.
 func (v *Vault) ReadConfig(name string) ([]byte, error) {
 	rel := path.Join(".obsidian", name)
-	dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
+	dir, err := v.folder.OpenDir(model.Parent(rel))
 	if err != nil {
 		return nil, wrap("read", rel, err)
 	}

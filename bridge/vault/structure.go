@@ -32,7 +32,7 @@ func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp
 }
 
 func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
-	dir, err := v.makeFolders(vaultdir.Parent(rel))
+	dir, err := v.makeFolders(model.Parent(rel))
 	if err != nil {
 		return model.Stamp{}, err
 	}
@@ -126,7 +126,7 @@ func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
 	if rel == "" || !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
 	}
-	up, err := v.makeFolders(vaultdir.Parent(rel))
+	up, err := v.makeFolders(model.Parent(rel))
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 
 func (v *Vault) Mkdir(_ context.Context, rel string) error {
 	return v.change("mkdir", func() error {
-		up, err := v.folder.OpenDir(vaultdir.Parent(rel))
+		up, err := v.folder.OpenDir(model.Parent(rel))
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (v *Vault) MakeLink(_ context.Context, rel, target string) (e model.SourceE
 }
 
 func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
-	dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
+	dir, err := v.folder.OpenDir(model.Parent(rel))
 	if err != nil {
 		return model.SourceEntry{}, err
 	}
@@ -218,7 +218,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 			return model.ErrBadName // at the new place the link would lead out of the vault
 		}
 	}
-	to, err := v.folder.OpenDir(vaultdir.Parent(newRel))
+	to, err := v.folder.OpenDir(model.Parent(newRel))
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 		}
 		return filereplace.RenameNew(to, path.Base(newRel), from.Dir, from.Name)
 	}
-	if err = v.syncOr(to, back); err == nil && vaultdir.Parent(oldRel) != vaultdir.Parent(newRel) {
+	if err = v.syncOr(to, back); err == nil && model.Parent(oldRel) != model.Parent(newRel) {
 		err = v.syncOr(from.Dir, back)
 	}
 	if err != nil && !replace {
@@ -317,7 +317,7 @@ func (v *Vault) Restore(_ context.Context, rel string, stamp model.Stamp, data [
 }
 
 func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.SourceEntry, error) {
-	dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
+	dir, err := v.folder.OpenDir(model.Parent(rel))
 	if err != nil {
 		return model.SourceEntry{}, err
 	}
@@ -327,7 +327,7 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		return model.SourceEntry{}, err
 	}
 	defer trash.Close()
-	for name := range filereplace.Numbered(path.Base(rel)) {
+	for name := range model.NumberedNames(path.Base(rel)) {
 		info, err := trash.Stat(name)
 		if err != nil {
 			return model.SourceEntry{}, err
@@ -391,7 +391,7 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 		return nil, err
 	}
 	defer p.Close()
-	if _, ok := vaultdir.Describe(p.Dir, vaultdir.Parent(rel), p.Name); !ok {
+	if _, ok := vaultdir.Describe(p.Dir, model.Parent(rel), p.Name); !ok {
 		return []string{p.Name}, nil
 	}
 	if !p.Info.Mode.IsDir() {

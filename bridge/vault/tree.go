@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -13,27 +12,26 @@ import (
 )
 
 // tree has, by name, the entries that Scan and Run have reported or that this process has written. Its lock is never
-// held across a system call.
+// held across a system call. The tree of bridge/namespace cannot replace it, because that tree learns of changes later.
 type tree struct {
 	mu       sync.Mutex // guards the fields below
 	root     node
 	changing map[string]int // by path: number of methods that are changing the path
 }
 
-// node is one name. It does not store its path, so that moving a folder is one step.
+// node is one name. Its Rel is "", so that moving a folder is one step.
 type node struct {
-	dir      bool
+	model.SourceEntry
 	written  bool // this process wrote the bytes of the stamp
-	mode     fs.FileMode
-	stamp    model.Stamp
-	link     string
 	children map[string]*node
 }
 
-func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.stamp) }
+func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.Stamp) }
 
 func (n *node) entry(rel string) model.SourceEntry {
-	return model.SourceEntry{Rel: rel, Dir: n.dir, Link: n.link, Mode: n.mode, Stamp: n.stamp}
+	e := n.SourceEntry
+	e.Rel = rel
+	return e
 }
 
 // entries returns everything below n, which is at rel, parents before children.
@@ -64,17 +62,17 @@ func (n *node) get(rel string) *node {
 }
 
 func (n *node) putAt(e model.SourceEntry) *node {
-	return n.folder(vaultdir.Parent(e.Rel)).put(path.Base(e.Rel), &e)
+	return n.folder(model.Parent(e.Rel)).put(path.Base(e.Rel), &e)
 }
 
 // put adds or updates a child. A folder keeps its children as long as it is a folder.
 func (n *node) put(name string, e *model.SourceEntry) *node {
 	child := n.children[name]
-	if child == nil || child.dir != e.Dir {
-		child = &node{dir: e.Dir}
+	if child == nil || child.Dir != e.Dir {
+		child = new(node)
 		n.children[strings.Clone(name)] = child // name shares memory with a whole path
 	}
-	child.mode, child.stamp, child.link, child.written = e.Mode, e.Stamp, e.Link, false
+	child.SourceEntry, child.Rel, child.written = *e, "", false
 	if e.Dir && child.children == nil {
 		child.children = make(map[string]*node)
 	}
@@ -93,7 +91,7 @@ func (n *node) folder(rel string) *node {
 }
 
 func (n *node) remove(rel string) *node {
-	dir := n.get(vaultdir.Parent(rel))
+	dir := n.get(model.Parent(rel))
 	if dir == nil {
 		return nil
 	}
@@ -107,7 +105,7 @@ func (n *node) remove(rel string) *node {
 func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 	for name, child := range n.children {
 		switch {
-		case !child.dir:
+		case !child.Dir:
 		case child.id() == id:
 			return vaultdir.Join(rel, name), true
 		default:
@@ -121,10 +119,10 @@ func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 
 // same reports whether e is unchanged. For a folder only its inode counts, because its times change with its contents.
 func (n *node) same(e model.SourceEntry) bool {
-	if n.dir || e.Dir {
-		return n.dir == e.Dir && n.id() == vaultdir.IDOfStamp(e.Stamp)
+	if n.Dir || e.Dir {
+		return n.Dir == e.Dir && n.id() == vaultdir.IDOfStamp(e.Stamp)
 	}
-	return n.stamp == e.Stamp
+	return n.Stamp == e.Stamp
 }
 
 func (t *tree) replace(root node) {
@@ -153,7 +151,6 @@ func (t *tree) entry(rel string) *model.SourceEntry {
 		return nil
 	}
 	e := n.entry(rel)
-	e.Dir = n.dir || rel == ""
 	return &e
 }
 
@@ -162,10 +159,10 @@ func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.root.get(rel)
-	if n == nil || n.dir {
+	if n == nil || n.Dir {
 		return st, false, false
 	}
-	return n.stamp, n.written, true
+	return n.Stamp, n.written, true
 }
 
 func (t *tree) record(e model.SourceEntry) {
@@ -185,7 +182,7 @@ func (t *tree) move(oldRel, newRel string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.root.remove(oldRel); n != nil {
-		t.root.folder(vaultdir.Parent(newRel)).children[path.Base(newRel)] = n
+		t.root.folder(model.Parent(newRel)).children[path.Base(newRel)] = n
 	}
 }
 

@@ -130,7 +130,7 @@ func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) er
 		res := results[0]
 		switch {
 		case res.IsError:
-			return cli.Usage(toolError(res))
+			return cli.Usage(errors.New(res.Text[0]))
 		case res.Text[0] == "No matches found":
 			return errNoMatch
 		case res.Text[0] == "No more matches":
@@ -143,21 +143,16 @@ func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) er
 	}
 }
 
-// toolError returns the error of an MCP tool in the words of the command line.
-func toolError(res api.CallResult) error {
-	return errors.New(strings.NewReplacer("old_string", "--old", "new_string", "--new", "replace_all", "--all", "Call glob to find its path", "'relayfs ls -R' lists the paths",
-		"The argument \"pattern\"", "PATTERN", "The argument \"glob\"", "--glob").Replace(res.Text[0]))
-}
-
 func newEditCommand(e *env) *cobra.Command {
 	var f accessFlags
 	var old, replacement string
-	var all bool
+	var all, empty bool
 	cmd := &cobra.Command{
 		Use:   "edit PATH (--old TEXT --new TEXT | <FILE)",
 		Short: "Suggest a change to a note",
 		Long: `Edit replaces --old by --new. --old must occur exactly once, unless you give --all.
 Without them it replaces the whole note with stdin, and creates the note if needed.
+An empty stdin needs --empty, because it deletes the whole text.
 The differences from the current note become suggestions.`,
 		Example: "  relayfs edit Notes/Todo.md --old 'buy milk' --new 'buy oat milk'\n  relayfs cat Notes/Todo.md | sed 's/milk/oat milk/' | relayfs edit Notes/Todo.md",
 		Args:    usageArgs(cobra.ExactArgs(1)),
@@ -177,6 +172,9 @@ The differences from the current note become suggestions.`,
 				if err != nil {
 					return err
 				}
+				if len(data) == 0 && !empty {
+					return cli.Usagef("stdin is empty: give the whole new text of %q on stdin, a part with --old and --new, or --empty to delete the whole text", args[0])
+				}
 				change = api.ToolCall{Tool: "write", Args: map[string]any{"file_path": args[0], "content": string(data)}}
 			}
 			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error { return runEdit(cmd.Context(), e, c, f.author, change) })
@@ -186,6 +184,7 @@ The differences from the current note become suggestions.`,
 	fl.StringVar(&old, "old", "", "text to replace")
 	fl.StringVar(&replacement, "new", "", "replacement")
 	fl.BoolVar(&all, "all", false, "replace every occurrence")
+	fl.BoolVar(&empty, "empty", false, "delete the whole text if stdin is empty, or create an empty note")
 	fl.StringVar(&f.author, "author", defaultAuthor(), "author of the suggestions")
 	f.register(e, cmd)
 	return cmd
@@ -198,7 +197,7 @@ func runEdit(ctx context.Context, e *env, a *api.Client, author string, change a
 		return err
 	}
 	if results[0].IsError {
-		return toolError(results[0])
+		return errors.New(results[0].Text[0])
 	}
 	_, err = fmt.Fprintln(e.stdout, cli.Printable(results[0].Text[0]))
 	return err

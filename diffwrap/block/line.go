@@ -62,6 +62,15 @@ func Line(s string) (LineKind, int) {
 	return ItemLine, end
 }
 
+// ItemMark returns the length of the list marker at the start of a line's text, without the blanks after it, or 0.
+func ItemMark(s string) int {
+	if s == "" {
+		return 0
+	}
+	m, _ := listMarker(line{rest: s})
+	return m.bytes
+}
+
 // IsRow reports whether a line is a table row with a leading bar.
 func IsRow(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t"), "|") }
 

@@ -9,28 +9,25 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// commentBlocks returns the multi-line comments of a text, in which plugins store their data. Such a comment reaches
-// from a "%%" at the start of a line to the next "%%" on a later line, or to the end of the text. A "%%" in code or in
-// the middle of a line does not begin a comment.
-func commentBlocks(text string) (list []diffwrap.Span) {
+// commentBlocks returns the multi-line comments of a text with the given leaves, in which plugins store their data. Such
+// a comment reaches from a "%%" at the start of a line to the next "%%" on a later line, or to the end of the text. A
+// "%%" in code or in the middle of a line does not begin a comment.
+func commentBlocks(text string, leaves []block.Leaf) (list []diffwrap.Span) {
 	open, off := -1, 0
-	fence := ""
 	for line := range strings.Lines(text) {
 		at := off
 		off += len(line)
 		content := strings.TrimLeft(line, " \t")
-		switch mark := content[:block.Fence(strings.TrimRight(content, "\r\n"))]; {
+		for len(leaves) > 0 && (leaves[0].End <= at || leaves[0].Kind != block.Code) {
+			leaves = leaves[1:]
+		}
+		switch {
 		case open >= 0:
 			if i := strings.Index(line, "%%"); i >= 0 {
 				list = append(list, diffwrap.Span{Start: open, End: at + i + len("%%")})
 				open = -1
 			}
-		case fence != "":
-			if strings.HasPrefix(mark, fence) && strings.TrimSpace(content[len(mark):]) == "" {
-				fence = ""
-			}
-		case mark != "":
-			fence = mark
+		case len(leaves) > 0 && leaves[0].Start <= at:
 		case strings.HasPrefix(content, "%%") && strings.Count(content, "%%")%2 == 1:
 			open = at
 		}
@@ -58,7 +55,7 @@ type form struct {
 
 func formOf(note string) form {
 	_, body, _ := frontmatter.Split(note)
-	f := form{comments: commentBlocks(note[body:]), data: len(note)}
+	f := form{comments: commentBlocks(note[body:], block.Leaves(note[body:])), data: len(note)}
 	for i := range f.comments {
 		f.comments[i] = f.comments[i].Shift(body)
 	}

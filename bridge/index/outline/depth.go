@@ -38,7 +38,7 @@ func deeper(text string, depth int) (line, sum int) {
 	open, n := 0, 0
 	for s := range strings.Lines(text) {
 		n++
-		if marks, blank := marksOf(s); marks > 0 {
+		if marks, blank := marksOf(strings.TrimRight(s, "\r\n")); marks > 0 {
 			if open = min(open, blank/2) + marks; open > depth {
 				open = depth
 				if line == 0 {
@@ -76,23 +76,7 @@ func markLength(s string) int {
 	if s[0] == '>' {
 		return 1
 	}
-	return itemMark(s)
-}
-
-// itemMark returns the length of the mark of a list item at the start of s, or 0.
-func itemMark(s string) int {
-	digits := 0
-	for digits < len(s) && digits < 9 && '0' <= s[digits] && s[digits] <= '9' {
-		digits++
-	}
-	marks := "-*+"
-	if digits > 0 {
-		marks = ".)"
-	}
-	if digits == len(s) || strings.IndexByte(marks, s[digits]) < 0 || digits+1 < len(s) && strings.IndexByte(" \t\r\n\v\f", s[digits+1]) < 0 {
-		return 0
-	}
-	return digits + 1
+	return block.ItemMark(s)
 }
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

@@ -75,14 +75,15 @@ func Of(note string) Outline {
 			o.Wikilinks++
 		}
 	}
-	s := scanner{o: &o, text: note[body:], comments: commentBlocks(note[body:]), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
+	leaves := block.Leaves(note[body:])
+	s := scanner{o: &o, text: note[body:], comments: commentBlocks(note[body:], leaves), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
 	if line := tooDeep(s.text); line > 0 {
 		o.TooDeep = &DepthError{s.line + line - 1}
 	}
 	for _, tag := range propertyTags(o.Properties) {
 		s.add(tag)
 	}
-	s.blocks()
+	s.blocks(leaves)
 	return o
 }
 
@@ -98,8 +99,8 @@ type scanner struct {
 	each func(off int, tag string) // called with each tag in text; may be nil
 }
 
-func (s *scanner) blocks() {
-	for _, b := range block.Leaves(s.text) {
+func (s *scanner) blocks(leaves []block.Leaf) {
+	for _, b := range leaves {
 		switch b.Kind {
 		case block.Code:
 			s.o.CodeBlocks++

@@ -368,7 +368,7 @@ const byteOrderMark = "\ufeff"
 
 func listMark(line string) string {
 	s := strings.TrimLeft(line, " \t")
-	return s[:itemMark(s)]
+	return s[:block.ItemMark(s)]
 }
 
 func isHeading(line string) bool {

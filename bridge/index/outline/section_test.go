@@ -201,12 +201,12 @@ func TestAppendNew(t *testing.T) {
 
 // Headings in comments of several lines are none; in every other place they are.
 func TestCommentedHeadings(t *testing.T) {
-	const note = "---\nx: '%%'\n---\n# A\n\n%%\n## B\n%%\n\n`%%`\n## C\n\n%% one %%\n## D\n\n```\n%%\n```\n## E\n\ntext %%\n## F\n\n%%\n## G\n"
+	const note = "---\nx: '%%'\n---\n# A\n\n%%\n## B\n%%\n\n`%%`\n## C\n\n%% one %%\n## D\n\n```\n%%\n```\n## E\n\ntext %%\n## F\n\n    %%\n\n## G\n\n- ```\n  %%\n  ```\n\n## H\n\n%%\n## I\n"
 	var got []string
 	for _, h := range outline.Of(note).Headings {
 		got = append(got, h.Text)
 	}
-	if want := "A C D E F"; strings.Join(got, " ") != want {
+	if want := "A C D E F G H"; strings.Join(got, " ") != want {
 		t.Errorf("headings %q, want %s", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
 // propertyTags returns the tags in front matter. The property "tags" or "tag" is a list, or a string separated by
@@ -143,7 +144,7 @@ func TagPlaces(note string) (places []TagPlace) {
 	_, body, _ := frontmatter.Split(note)
 	s := scanner{o: new(Outline), text: note[body:], seen: make(map[string]bool)}
 	s.each = func(off int, tag string) { places = append(places, TagPlace{body + off, tag}) }
-	s.blocks()
+	s.blocks(block.Leaves(s.text))
 	slices.SortFunc(places, func(a, b TagPlace) int { return a.From - b.From })
 	return slices.CompactFunc(places, func(a, b TagPlace) bool { return a.From == b.From })
 }

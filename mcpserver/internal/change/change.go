@@ -102,7 +102,7 @@ func (c Changes) ApproveAll(ctx context.Context, whats []string) (context.Contex
 
 // Create creates a note. argument is the name of the argument that contains text. If argument is "", Create does not
 // check text for CriticMarkup.
-func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (Result, error) {
+func (c Changes) Create(ctx context.Context, p model.Path, text string, argument result.Words) (Result, error) {
 	if argument != "" {
 		if err := textrange.CheckMarkup(textrange.Argument{Name: argument, Text: text}, c.Workspace.Options().View, "", text, 0); err != nil {
 			return Result{}, err
@@ -184,7 +184,7 @@ func (c Changes) plan(ctx context.Context, p model.Path, fn func(current *model.
 
 // Append adds content at the end of the note at p, or at the end of a section. If the section is missing, Append
 // creates it and returns its heading. It deletes nothing, so the session need not have read the note.
-func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (_ Result, made string, err error) {
+func (c Changes) Append(ctx context.Context, p model.Path, section, content string, argument result.Words) (_ Result, made string, err error) {
 	_, res, err := c.Update(ctx, p, "append to the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
 		doc := current.Text()
 		off, insert, ok := 0, "", false

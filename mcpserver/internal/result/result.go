@@ -82,10 +82,26 @@ func ErrorResult(format string, args ...any) Result {
 }
 
 // ArgumentError is the error of an invalid argument. Its text is for the model.
-type ArgumentError struct{ sentence string }
+type ArgumentError struct {
+	format string
+	args   []any
+}
 
-func (e *ArgumentError) Error() string { return e.sentence }
+func InvalidArgument(format string, args ...any) error { return &ArgumentError{format, args} }
 
-func InvalidArgument(format string, args ...any) error {
-	return &ArgumentError{fmt.Sprintf(format, args...)}
+func (e *ArgumentError) Error() string { return fmt.Sprintf(e.format, e.args...) }
+
+// Words are words of a tool, such as the name of an argument, among the args of InvalidArgument. The other args quote
+// documents and calls.
+type Words string
+
+// Renamed returns the error's text with the result of rename for all words of the tool.
+func (e *ArgumentError) Renamed(rename func(string) string) string {
+	args := slices.Clone(e.args)
+	for i, arg := range args {
+		if words, ok := arg.(Words); ok {
+			args[i] = rename(string(words))
+		}
+	}
+	return fmt.Sprintf(rename(e.format), args...)
 }

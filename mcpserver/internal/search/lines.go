@@ -172,7 +172,7 @@ const ByLine = "The search is line by line."
 
 // NamedPattern returns an error of grep.Compile as an error that names the argument. hint is the next step after
 // grep.ErrLineBreak.
-func NamedPattern(argument, hint string, err error) error {
+func NamedPattern(argument, hint result.Words, err error) error {
 	var syntax *grep.SyntaxError
 	switch {
 	case errors.As(err, &syntax):

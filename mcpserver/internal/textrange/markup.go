@@ -32,7 +32,10 @@ func hasLine(doc, line string) bool {
 	return strings.Contains("\n"+doc+"\n", "\n"+line+"\n")
 }
 
-type Argument struct{ Name, Text string }
+type Argument struct {
+	Name result.Words
+	Text string
+}
 
 // CheckMarkup returns an error if a change introduces CriticMarkup. arg is the new text. The changed document contains
 // arg from offset begin on, perhaps in several places and with other blanks and line breaks. The raw view allows marks.

@@ -21,10 +21,19 @@ import (
 
 // Phrases are the error texts of a toolset that name its tools. In each text, %q is the path.
 type Phrases struct {
-	Folder    string // text for a folder that is given instead of a document
-	NotFolder string // text for a document that is given instead of a folder
-	Exists    string // text for a new document that exists already
-	Missing   string // text for a document that does not exist
+	Folder    string            // text for a folder that is given instead of a document
+	NotFolder string            // text for a document that is given instead of a folder
+	Exists    string            // text for a new document that exists already
+	Missing   string            // text for a document that does not exist
+	Names     *strings.Replacer // puts the caller's names in the place of the tools'; nil if the caller uses the tools' names
+}
+
+// Rename returns a text of the tools, without any quotes of documents and calls, with the caller's names.
+func (w Phrases) Rename(text string) string {
+	if w.Names == nil {
+		return text
+	}
+	return w.Names.Replace(text)
 }
 
 type sentence struct {
@@ -85,10 +94,12 @@ func FromError(err error, words Phrases) result.Result {
 	case errors.As(err, &ask):
 		return result.Result{Ask: &ask.Question}
 	case errors.As(err, &missing) && len(missing.Similar) == 0:
-		return result.ErrorResult(words.Missing, missing.Name)
+		return result.ErrorResult(words.Rename(words.Missing), missing.Name)
 	case errors.As(err, &at) && errors.As(err, &section):
 		return noSection(at.Path, section)
-	case errors.As(err, &argument), errors.As(err, &missing):
+	case errors.As(err, &argument):
+		return result.ErrorResult("%s", argument.Renamed(words.Rename))
+	case errors.As(err, &missing):
 		return result.ErrorResult("%v", err)
 	case errors.As(err, &condition):
 		return result.ErrorResult("The condition on the property %q is wrong: %s.", condition.Key, condition.Msg)
@@ -111,7 +122,7 @@ func FromError(err error, words Phrases) result.Result {
 	case errors.As(err, &at):
 		for _, s := range words.sentences() {
 			if errors.Is(err, s.is) {
-				return result.ErrorResult(s.text, string(at.Path))
+				return result.ErrorResult(words.Rename(s.text), string(at.Path))
 			}
 		}
 	}

@@ -254,8 +254,21 @@ func (n *Node) InSource(name string) *Node {
 	return n.inSource(name)
 }
 
-// Info describes the node at a path. List sets only the path, the kind and the ID. Below also sets the time; for a note
-// that is the time of its file.
+// changed returns the time of the last change of n. It reads nothing: for a note that is not in memory that is the time
+// of its last version or of its file, whichever is later.
+func (n *Node) changed() time.Time {
+	if n.Note != nil {
+		if last, loaded := n.Note.Changed(); loaded || last.After(n.modTime) {
+			return last
+		}
+	}
+	if n.content != nil {
+		return n.content.current.Time
+	}
+	return n.modTime
+}
+
+// Info describes the node at a path. List sets only the path, the kind and the ID. Below also sets the time.
 type Info struct {
 	Path     model.Path
 	Kind     model.NodeKind
@@ -277,13 +290,13 @@ func (t *Tree) Info(op string, p model.Path) (*Node, Info, error) {
 	if n == nil {
 		return nil, Info{}, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 	}
-	info := Info{Path: n.path(), Kind: n.Kind, ID: n.ID, Size: n.size, ModTime: n.modTime, Mode: n.mode}
+	info := Info{Path: n.path(), Kind: n.Kind, ID: n.ID, Size: n.size, ModTime: n.changed(), Mode: n.mode}
 	if n.Kind == model.KindLink {
 		info.Target = n.target()
 		info.Size = int64(len(info.Target))
 	}
 	if n.content != nil {
-		info.Size, info.ModTime = int64(len(n.content.current.New)), n.content.current.Time
+		info.Size = int64(len(n.content.current.New))
 	}
 	if n.Root != nil && n.Root.ReadOnly() {
 		info.ReadOnly, info.Offline = true, n.Root.Offline()

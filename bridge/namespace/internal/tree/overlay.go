@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -176,11 +175,11 @@ func (f *Root) Lookup(rel string) *Node {
 }
 
 // freeName returns name, or a variation of it, that is free in folder d both in the source and in the tree.
-func (d *Node) freeName(name string) string {
-	ext := path.Ext(name)
-	stem := strings.TrimSuffix(name, ext)
-	for i := 1; d.inSource(name) != nil || d.children[name] != nil; i++ {
-		name = fmt.Sprintf("%s %d%s", stem, i, ext)
+func (d *Node) freeName(name string) (free string) {
+	for free = range model.NumberedNames(name) {
+		if d.inSource(free) == nil && d.children[free] == nil {
+			break
+		}
 	}
-	return name
+	return free
 }

@@ -200,6 +200,6 @@ func (f *Root) AddRejected(found []Decided) (list []*Proposal, events []model.Ev
 
 // isFree reports whether the source has the folder of rel and nothing at rel.
 func (f *Root) isFree(rel string) bool {
-	dir := f.lookup(string(model.Path(rel).Dir()))
+	dir := f.lookup(model.Parent(rel))
 	return dir != nil && dir.Kind == model.KindDir && dir.inSource(model.Path(rel).Base()) == nil
 }

@@ -70,7 +70,7 @@ func (f *Root) Put(e model.SourceEntry, author model.Author) (n *Node, created b
 func (f *Root) PutHidden(e model.SourceEntry) *Node {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	dir, name := f.lookup(string(model.Path(e.Rel).Dir())), model.Path(e.Rel).Base()
+	dir, name := f.lookup(model.Parent(e.Rel)), model.Path(e.Rel).Base()
 	n := newNode(dir, name, e.Kind())
 	n.update(e)
 	n.parent, n.sourceLoc = nil, &sourceLoc{dir, name}
@@ -130,7 +130,7 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	parent := f.rootNode
-	if dir := string(model.Path(newRel).Dir()); dir != "" {
+	if dir := model.Parent(newRel); dir != "" {
 		parent, _ = f.put(model.SourceEntry{Rel: dir, Dir: true, Mode: 0o755}, model.Author{})
 	}
 	parent.clearCreator(model.Author{})

@@ -266,7 +266,7 @@ func (t *Tree) Below(p model.Path) ([]Info, error) {
 	var all []Info
 	add := func(c *Node) {
 		if !t.hides(c) {
-			all = append(all, Info{ID: c.ID, Path: c.path(), Kind: c.Kind, ModTime: c.modTime})
+			all = append(all, Info{ID: c.ID, Path: c.path(), Kind: c.Kind, ModTime: c.changed()})
 		}
 	}
 	if n.Kind == model.KindDir {
@@ -315,8 +315,8 @@ func (t *Tree) Count(f *Root) (c Counts) {
 		default:
 			return
 		}
-		if n.modTime.After(c.Changed) {
-			c.Changed = n.modTime
+		if t := n.changed(); t.After(c.Changed) {
+			c.Changed = t
 		}
 	})
 	return c

@@ -72,7 +72,7 @@ func (l *Listing) updateBothIn(shared *folderdoc.Folder, fn func(*folderdoc.Fold
 }
 
 func (l *Listing) Mkdir(rel string) error {
-	if dir := Parent(rel); dir != "" {
+	if dir := model.Parent(rel); dir != "" {
 		if e, err := l.Find("mkdir", dir); err != nil {
 			return err
 		} else if e.Type != folderdoc.TypeFolder {
@@ -92,7 +92,7 @@ func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 	if _, err := l.Find("rename", oldRel); err != nil {
 		return err
 	}
-	if dir := Parent(newRel); dir != "" {
+	if dir := model.Parent(newRel); dir != "" {
 		if _, err := l.Find("rename", dir); err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (f *Drafts) Wait() { f.running.Wait() }
 
 func (f *Drafts) Enter(d *replica.Document, rel, typ string) error {
 	return f.listing.ChangeOwn(func(shared *folderdoc.Folder) error {
-		if dir := Parent(rel); dir != "" {
+		if dir := model.Parent(rel); dir != "" {
 			if _, err := shared.Create(folderdoc.Entry{Path: dir, Type: folderdoc.TypeFolder}); err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func (f *Drafts) removeDraft(rel string) error {
 // moves the draft to a free name in the root and adds it to the folder.
 func (f *Drafts) moveDraft(rel string) error {
 	to := rel
-	if dir, err := f.listing.Find("create", Parent(rel)); err != nil || dir.Type != folderdoc.TypeFolder {
+	if dir, err := f.listing.Find("create", model.Parent(rel)); err != nil || dir.Type != folderdoc.TypeFolder {
 		to = path.Base(rel) // the draft's folder has become a file
 	}
 	to = numbered(to, func(name string) bool {
@@ -199,9 +199,8 @@ func (f *Drafts) moveDraft(rel string) error {
 
 // numbered returns rel with the first number from 2 with which it is not taken.
 func numbered(rel string, taken func(rel string) bool) string {
-	ext := path.Ext(rel)
 	for n := 2; ; n++ {
-		if free := fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext); !taken(free) {
+		if free := path.Join(model.Parent(rel), model.BeforeExt(path.Base(rel), fmt.Sprintf(" %d", n))); !taken(free) {
 			return free
 		}
 	}

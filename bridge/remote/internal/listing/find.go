@@ -110,7 +110,7 @@ func (l *Listing) Hidden(rel string) (hidden []string, err error) {
 		_, shown := l.byPath[rel]
 		l.mu.Unlock()
 		if !shown {
-			if name := path.Base(rel); slices.Contains(shared.Inside(Parent(rel)), name) {
+			if name := path.Base(rel); slices.Contains(shared.Inside(model.Parent(rel)), name) {
 				hidden = []string{name}
 			}
 			return nil

@@ -73,7 +73,7 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 		if _, ok := taken[e.Path]; ok || e.ID != "" && entered[e.ID] {
 			continue
 		}
-		if dir := Parent(e.Path); dir != "" && taken[dir] != folderdoc.TypeFolder {
+		if dir := model.Parent(e.Path); dir != "" && taken[dir] != folderdoc.TypeFolder {
 			continue // the draft's folder has become a file
 		}
 		taken[e.Path] = e.Type
@@ -82,8 +82,6 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 	slices.SortFunc(all, func(a, b folderdoc.Entry) int { return cmp.Compare(a.Path, b.Path) })
 	return all
 }
-
-func Parent(rel string) string { return string(model.Path(rel).Dir()) }
 
 // served reports whether an entry can be listed once its content is here. This is true for folders, for attachments if
 // they can be fetched, and for notes (Markdown with a note's name) and canvases with a valid ID. Paths with control

@@ -78,7 +78,7 @@ func (f *Drafts) keepConflicting(folder *ycrdt.Doc, conflicts []nameConflict) {
 // with the document that now has its name.
 func (f *Drafts) keepAsDraft(shared *folderdoc.Folder, lost folderdoc.Entry) error {
 	rel := lost.Path
-	taken, err := f.listing.Inside(shared, Parent(rel))
+	taken, err := f.listing.Inside(shared, model.Parent(rel))
 	if err != nil {
 		return err
 	}

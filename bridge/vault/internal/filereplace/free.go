@@ -2,63 +2,27 @@ package filereplace
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"iter"
-	"path"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
-const maxNumbered = 10000
-
-// MoveAside moves a file to a free name and returns that name. If the name wanted is not free, MoveAside adds a number
-// before the extension, as in "Note 1.md".
-func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, error) {
-	for free := range Numbered(wanted) {
-		if err := RenameNew(from, name, to, free); !errors.Is(err, fs.ErrExist) {
-			return free, err
+// MoveAside moves a file to the first free one of model.NumberedNames and returns that name.
+func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (free string, err error) {
+	for free = range model.NumberedNames(wanted) {
+		if err = RenameNew(from, name, to, free); !errors.Is(err, fs.ErrExist) {
+			break
 		}
 	}
-	return "", fs.ErrExist
-}
-
-func Numbered(wanted string) iter.Seq[string] {
-	stem, ext := splitExt(wanted)
-	return func(yield func(string) bool) {
-		for i := range maxNumbered {
-			if i > 0 {
-				suffix := fmt.Sprintf(" %d", i)
-				wanted = clip(stem, len(suffix)+len(ext)) + suffix + ext
-			}
-			if !yield(clip(wanted, 0)) {
-				return
-			}
-		}
-	}
+	return free, err
 }
 
 // conflictName returns the name for a save that could not be merged.
 func conflictName(name string) string {
-	stem, ext := splitExt(name)
-	return fmt.Sprintf("%s (conflicted copy %s)%s", stem, time.Now().Format("2006-01-02 150405"), ext)
-}
-
-func splitExt(name string) (stem, ext string) {
-	ext = path.Ext(name)
-	return strings.TrimSuffix(name, ext), ext
-}
-
-// clip shortens a name so that the disk accepts it with extra bytes added.
-func clip(name string, extra int) string {
-	const maxName = 255
-	if len(name)+extra <= maxName {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxName-extra], "")
+	return model.BeforeExt(name, time.Now().Format(" (conflicted copy 2006-01-02 150405)"))
 }
 
 // RenameNew renames a file to a name that must be free, or returns fs.ErrExist. If the disk cannot do that in one step,

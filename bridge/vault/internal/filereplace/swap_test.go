@@ -328,7 +328,8 @@ func TestMoveAsideNumbers(t *testing.T) {
 	w.ok(err)
 	defer dir.Close()
 	long := strings.Repeat("é", 126) + ".md" // 255 bytes
-	for i, wanted := range []string{"N.md", "N.md", long, long} {
+	dotted := "x." + strings.Repeat("y", 253)
+	for i, wanted := range []string{"N.md", "N.md", long, long, dotted, dotted} {
 		w.save("from", string(rune('1'+i)))
 		_, err := MoveAside(dir, "from", dir, wanted)
 		w.ok(err)
@@ -336,6 +337,7 @@ func TestMoveAsideNumbers(t *testing.T) {
 	w.want(map[string]string{
 		"N.md": "0", "N 1.md": "1", "N 2.md": "2",
 		long: "3", strings.Repeat("é", 125) + " 1.md": "4",
+		dotted: "5", dotted[:253] + " 1": "6",
 	})
 }
 

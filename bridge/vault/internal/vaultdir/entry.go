@@ -68,6 +68,6 @@ func ReadLink(dir disk.Dir, name, rel string) (target string, ok bool) {
 	if err != nil || target == "" || path.IsAbs(target) || !utf8.ValidString(target) {
 		return "", false
 	}
-	at := path.Join(Parent(rel), target)
+	at := path.Join(model.Parent(rel), target)
 	return target, at == "." || !strings.HasPrefix(at, ".") && !strings.Contains(at, "/.")
 }

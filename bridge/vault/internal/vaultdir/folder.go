@@ -203,13 +203,13 @@ func (f *Folder) Within(rel string) (Entry, error) {
 	if Reserved(rel) || !utf8.ValidString(rel) {
 		return Entry{}, fs.ErrNotExist
 	}
-	dir, err := f.OpenDir(Parent(rel))
+	dir, err := f.OpenDir(model.Parent(rel))
 	return Entry{Dir: dir, Name: path.Base(rel), Rel: rel}, err
 }
 
 // Resolve returns the location of rel, even if rel is hidden or a symlink.
 func (f *Folder) Resolve(rel string) (Entry, error) {
-	dir, err := f.OpenDir(Parent(rel))
+	dir, err := f.OpenDir(model.Parent(rel))
 	if err != nil {
 		return Entry{}, err
 	}

@@ -3,6 +3,8 @@ package vaultdir
 import (
 	"path"
 	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Names of temp files begin and end with these two texts. The leading dot hides the files from Obsidian and from most
@@ -35,13 +37,6 @@ func Reserved(rel string) bool {
 		strings.Contains(path.Dir(rel)+"/", "/.")
 }
 
-func Parent(rel string) string { return rel[:max(strings.LastIndexByte(rel, '/'), 0)] }
-
-func Join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
-}
+func Join(dir, name string) string { return string(model.Path(dir).Join(name)) }
 
 func Below(dir, rel string) bool { return dir == "" || strings.HasPrefix(rel, dir+"/") }

@@ -102,9 +102,15 @@ func newEntry(p model.Path, kind model.NodeKind) Entry {
 	return Entry{string(p), kinds[kind]}
 }
 
+// commandNames has the command line's names for arguments and tools.
+var commandNames = strings.NewReplacer("old_string", "--old", "new_string", "--new", "replace_all", "--all", `The argument "glob"`, "--glob",
+	"use the write tool to replace all of it", "give the whole new text on stdin", "Set multiline to true", "Give -U",
+	"Call glob to find its path", "'relayfs ls -R' lists the paths", "Call glob to find the folder", "'relayfs ls -R' lists the paths",
+	"Call glob with it as the path to list its contents", "'relayfs ls' lists its contents")
+
 func (h *handler) call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 	defer h.Workspace.AwaitMount(ctx)
-	s := h.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, SkipApproval: true})
+	s := h.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, SkipApproval: true, Names: commandNames})
 	if r.Read != "" {
 		if err := s.ReadAll(ctx, r.Read); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err

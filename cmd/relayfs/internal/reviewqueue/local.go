@@ -270,7 +270,7 @@ func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 // Log lists the entries of the newest batches, newest first. limit is the maximum number of batches.
 func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	// Reading the notes adds to the journal the decisions that a crash has interrupted.
-	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
+	if err := q.ws.ReadNotes(ctx); err != nil {
 		return nil, err
 	}
 	var entries []model.JournalEntry

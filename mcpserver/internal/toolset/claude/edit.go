@@ -76,7 +76,7 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	}
 	out := "Edited " + result.Escape(p) + ": replaced " + result.Count(replaced, "occurrence") + outcome(c, res)
 	if near {
-		out += " There, the document differs from old_string in blanks, quotes or forms of characters; unchanged text stays as it is in the document."
+		out += c.Phrases.Rename(" There, the document differs from old_string in blanks, quotes or forms of characters; unchanged text stays as it is in the document.")
 	}
 	switch {
 	case res.Before != known.Text:

@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -156,14 +155,7 @@ func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.G
 		if e.Kind == model.KindDir || e.Kind == model.KindLink || !set.Has(relative(e.Path, under)) {
 			return nil
 		}
-		changed, err := c.Workspace.ModTime(e.Path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the file was removed in the meantime
-		}
-		if err != nil {
-			return err
-		}
-		found = append(found, listed{path: e.Path, modTime: changed})
+		found = append(found, listed{path: e.Path, modTime: e.ModTime})
 		return nil
 	})
 	slices.SortFunc(found, func(a, b listed) int { return compareKeys(a.key(), b.key()) })
