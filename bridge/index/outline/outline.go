@@ -99,7 +99,7 @@ type scanner struct {
 }
 
 func (s *scanner) blocks() {
-	for _, b := range block.Leaves(s.text) {
+	for b := range block.Leaves(s.text) {
 		switch b.Kind {
 		case block.Code:
 			s.o.CodeBlocks++
