@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unique"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
@@ -59,7 +60,7 @@ func (s *scanner) add(tag string) {
 		return
 	}
 	s.seen[key] = true
-	s.o.Tags = append(s.o.Tags, strings.Clone(tag))
+	s.o.Tags = append(s.o.Tags, unique.Make(tag).Value())
 }
 
 // fold returns the same text for all texts that [strings.EqualFold] considers equal.
