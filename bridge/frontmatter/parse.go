@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unique"
 
 	goyaml "github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
@@ -120,7 +121,7 @@ func (r *reader) mapping(n *yaml.Node, depth int) (Properties, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := Text(key)
+		name := unique.Make(Text(key)).Value() // notes share the bytes of their keys, so a search of all notes is faster
 		if !isScalar(key) && !r.spend(len(name)) {
 			return nil, tooMuch(n)
 		}

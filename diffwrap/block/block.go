@@ -40,26 +40,27 @@ type Block struct {
 }
 
 // Scan returns the blocks of a text, in order. It does not recognize front matter.
-func Scan(text string) []Block {
+func Scan(text string) (out []Block) {
 	work := maxLookedInto
 	s := scanner{text: text, work: &work}
-	return s.blocks()
-}
-
-func (s *scanner) blocks() []Block {
-	var out []Block
-	text := s.text
-	for at := 0; at < len(text); {
-		l := s.line(at)
-		if l.blank() {
-			at = l.next
-			continue
-		}
-		kind, last := s.block(l)
-		out = append(out, Block{span.New(l.start, last.end), kind})
-		at = last.next
+	for b, next := s.next(0); !b.Empty(); b, next = s.next(next) {
+		out = append(out, b)
 	}
 	return out
+}
+
+// next returns the first block from an offset on, and the offset of the line after it. At the end of the text the block
+// is empty.
+func (s *scanner) next(at int) (Block, int) {
+	for at < len(s.text) {
+		l := s.line(at)
+		if !l.blank() {
+			kind, last := s.block(l)
+			return Block{span.New(l.start, last.end), kind}, last.next
+		}
+		at = l.next
+	}
+	return Block{}, at
 }
 
 type scanner struct {
@@ -69,6 +70,7 @@ type scanner struct {
 	prose bool // formulas and comments are prose
 
 	outer *scanner // scans the text around the container with this text; nil for the whole text
+	inner *scanner // last result of inside
 	base  int      // column of this text in the whole text
 	cuts  []cut    // the lines of this text; nil for the whole text
 }
@@ -88,15 +90,14 @@ type line struct {
 	lazy             bool   // see cut
 }
 
-func (s *scanner) line(at int) line {
-	l := line{start: at, end: len(s.text), next: len(s.text)}
+func (s *scanner) line(at int) (l line) {
+	l.start, l.end, l.next, l.base = at, len(s.text), len(s.text), s.base
 	if feed := strings.IndexByte(s.text[at:], '\n'); feed >= 0 {
 		l.end, l.next = at+feed, at+feed+1
 		if l.end > at && s.text[l.end-1] == '\r' {
 			l.end--
 		}
 	}
-	l.base = s.base
 	if s.cuts != nil {
 		c := s.cut(at)
 		l.indent, l.lazy = c.pad, c.lazy
@@ -416,15 +417,14 @@ func (s *scanner) open(container span.Span) bool {
 		return true
 	}
 	in := s.inside(container)
-	blocks := in.blocks()
-	if len(blocks) == 0 {
-		return false
+	var last Block
+	for b, next := in.next(0); !b.Empty(); b, next = in.next(next) {
+		last = b
 	}
-	last := blocks[len(blocks)-1]
 	if containers := in.containers(last); len(containers) > 0 {
 		return in.open(containers[len(containers)-1])
 	}
-	return last.Kind == Paragraph
+	return last.Kind == Paragraph && !last.Empty()
 }
 
 // containers returns the items of a list, or the range of a quote or footnote. It returns nil for other blocks.
@@ -472,7 +472,7 @@ func (s *scanner) whole(off int) int {
 	return off
 }
 
-// inside returns a scanner for the content of a container: an item, a quote or a footnote.
+// inside returns a scanner for the content of a container: an item, a quote or a footnote. The next call reuses it.
 func (s *scanner) inside(container span.Span) *scanner {
 	first := s.line(container.Start)
 	marker, from, column, quote := strings.Index(first.rest, "]:")+len("]:"), 0, codeIndent, first.rest[0] == '>'
@@ -481,7 +481,11 @@ func (s *scanner) inside(container span.Span) *scanner {
 	} else if quote {
 		marker, from, column = 1, first.indent+1, first.indent+2
 	}
-	in := &scanner{depth: s.depth + 1, work: s.work, prose: s.prose, outer: s, base: s.base + column}
+	if s.inner == nil {
+		s.inner = &scanner{depth: s.depth + 1, work: s.work, prose: s.prose, outer: s}
+	}
+	in := s.inner
+	in.base, in.cuts = s.base+column, in.cuts[:0]
 	var text strings.Builder
 	for l := first; ; l = s.line(l.next) {
 		prefixed := l.start == first.start || quote && l.indent < codeIndent && strings.HasPrefix(l.rest, ">")
@@ -500,13 +504,17 @@ func (s *scanner) inside(container span.Span) *scanner {
 		}
 		in.cuts = append(in.cuts, c)
 		end := min(container.End, l.next)
+		if end == container.End && len(in.cuts) == 1 {
+			in.text = s.text[c.from:end]
+			return in
+		}
+		text.Grow(container.End - c.from)
 		text.WriteString(s.text[c.from:end])
 		if end == container.End {
-			break
+			in.text = text.String()
+			return in
 		}
 	}
-	in.text = text.String()
-	return in
 }
 
 // startsTable reports whether a line is the first line of a table: the next line must be a delimiter row with the same

@@ -1,6 +1,7 @@
 package block
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -15,12 +16,14 @@ type Leaf struct {
 	Before span.Span // the block before the leaf in the same item or quote, or in the text; or zero
 }
 
-// Leaves returns the leaves of a text in order. It looks into containers up to MaxDepth levels; a container below
+// Leaves iterates over the leaves of a text in order. It looks into containers up to MaxDepth levels; a container below
 // that is a Paragraph. Formulas and comments are prose.
-func Leaves(text string) []Leaf {
-	work := maxLookedInto
-	s := scanner{text: text, work: &work, prose: true}
-	return s.leaves(nil, s.blocks(), span.Span{})
+func Leaves(text string) iter.Seq[Leaf] {
+	return func(yield func(Leaf) bool) {
+		work := maxLookedInto
+		s := scanner{text: text, work: &work, prose: true}
+		s.leaves(span.Span{}, yield)
+	}
 }
 
 // Literals returns the ranges of a text where markup has no meaning: blocks of code, formulas and comments, and the
@@ -29,15 +32,18 @@ func Leaves(text string) []Leaf {
 func Literals(text string, blocks []Block) (out []span.Span) {
 	work := maxLookedInto
 	s := scanner{text: text, work: &work}
-	for _, b := range s.leaves(nil, blocks, span.Span{}) {
-		switch b.Kind {
-		case Code, Math, Comment:
-			out = append(out, b.Span)
-		case HTML:
-			if n := rawText(b.Of(text)); n > 0 {
-				out = append(out, span.New(b.Start, b.Start+n))
+	for _, b := range blocks {
+		s.leavesIn(b, Leaf{Block: b}, func(b Leaf) bool {
+			switch b.Kind {
+			case Code, Math, Comment:
+				out = append(out, b.Span)
+			case HTML:
+				if n := rawText(b.Of(text)); n > 0 {
+					out = append(out, span.New(b.Start, b.Start+n))
+				}
 			}
-		}
+			return true
+		})
 	}
 	return out
 }
@@ -45,34 +51,39 @@ func Literals(text string, blocks []Block) (out []span.Span) {
 // MaxDepth is the maximum nesting depth of leaves.
 const MaxDepth = 50
 
-// leaves appends the leaves in the blocks of s, which are the content of item, if that is not zero.
-func (s *scanner) leaves(out []Leaf, blocks []Block, item span.Span) []Leaf {
-	whole := func(x span.Span) span.Span { return span.New(s.whole(x.Start), s.whole(x.End)) }
-	for i, b := range blocks {
-		l := Leaf{Block: Block{whole(b.Span), b.Kind}, Item: item}
-		if i > 0 {
-			l.Item, l.Before = span.Span{}, whole(blocks[i-1].Span)
+// leaves yields the leaves of s, which has the content of item, if that is not zero, until yield returns false.
+func (s *scanner) leaves(item span.Span, yield func(Leaf) bool) bool {
+	l := Leaf{Item: item}
+	for b, next := s.next(0); !b.Empty(); b, next = s.next(next) {
+		l.Block = Block{span.New(s.whole(b.Start), s.whole(b.End)), b.Kind}
+		if !s.leavesIn(b, l, yield) {
+			return false
 		}
-		containers := s.containers(b)
-		if containers == nil {
-			out = append(out, l)
-			continue
+		l = Leaf{Before: l.Span}
+	}
+	return true
+}
+
+// leavesIn yields l, which is the block b, or the leaves in it if b is a container.
+func (s *scanner) leavesIn(b Block, l Leaf, yield func(Leaf) bool) bool {
+	containers := s.containers(b)
+	if containers == nil {
+		return yield(l)
+	}
+	if s.depth == MaxDepth {
+		l.Kind = Paragraph
+		return yield(l)
+	}
+	for _, x := range containers {
+		var item span.Span
+		if b.Kind == List {
+			item = span.New(s.whole(x.Start), s.whole(len(strings.TrimRight(s.text[:x.End], " \t\r\n"))))
 		}
-		if s.depth == MaxDepth {
-			l.Kind = Paragraph
-			out = append(out, l)
-			continue
-		}
-		for _, x := range containers {
-			var item span.Span
-			if b.Kind == List {
-				item = whole(span.New(x.Start, len(strings.TrimRight(s.text[:x.End], " \t\r\n"))))
-			}
-			in := s.inside(x)
-			out = in.leaves(out, in.blocks(), item)
+		if !s.inside(x).leaves(item, yield) {
+			return false
 		}
 	}
-	return out
+	return true
 }
 
 // rawText returns the length of the comment or raw text element at the start of an HTML block, or 0 if there is none.

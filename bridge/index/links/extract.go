@@ -20,12 +20,13 @@ import (
 func Extract(text string) []Link { return ExtractMarked(text, diffwrap.Known{}) }
 
 func ExtractMarked(text string, known diffwrap.Known) []Link {
-	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") && !strings.Contains(text, "]:") {
+	most := strings.Count(text, "[[") + strings.Count(text, "](") + strings.Count(text, "]:")
+	if most == 0 {
 		return nil
 	}
-	s := scanner{text: text}
+	s := scanner{text: text, links: make([]Link, 0, min(most, 100))}
 	body := s.frontMatter()
-	for _, b := range block.Leaves(text[body:]) {
+	for b := range block.Leaves(text[body:]) {
 		s.block(b.Kind, body+b.Start, body+b.End)
 	}
 	// The scan finds an image before the link that encloses it.
@@ -37,6 +38,8 @@ func ExtractMarked(text string, known diffwrap.Known) []Link {
 type scanner struct {
 	text  string
 	links []Link
+
+	brackets []bracket // each '[' of the inline text that has no ']' yet
 }
 
 // block adds the links of a block at text[off:end]. One inline construct may span the lines of a paragraph or heading,

@@ -70,6 +70,7 @@ func ticks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
 func (s *scanner) inline(from, to int) {
 	in := inline{scanner: s, to: to, Opaque: Opaque{Text: s.text[:to]}}
+	s.brackets = s.brackets[:0]
 	for i := from; i < to; {
 		skip := strings.IndexAny(s.text[i:to], "\\`<[]")
 		if skip < 0 {
@@ -94,8 +95,7 @@ type inline struct {
 	Opaque
 	to int // end of the run
 
-	brackets   []bracket // each '[' that has no ']' yet
-	imagesOnly int       // brackets[:imagesOnly] contain a link, so only images may still close
+	imagesOnly int // brackets[:imagesOnly] contain a link, so only images may still close
 }
 
 type bracket struct {

@@ -156,7 +156,7 @@ func skipSpace(text string, off int) int {
 // leaves the workspace or has no target.
 func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	raw := text[d.off : d.off+d.len]
-	if urlStart.MatchString(raw) {
+	if strings.HasPrefix(raw, "//") || strings.IndexByte(raw, ':') > 0 && urlScheme.MatchString(raw) {
 		return Link{}, false
 	}
 	linkpath, _, _ := strings.Cut(raw, "#")
@@ -176,14 +176,16 @@ func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	return l, l.Target != "" || len(l.Subpath) > 1
 }
 
-var urlStart = regexp.MustCompile(`^(//|[A-Za-z][A-Za-z0-9+.-]*:)`)
+var urlScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
 // escaped matches a backslash escape of ASCII punctuation.
 var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
 
 // decode resolves backslash and percent escapes. It keeps percent escapes that do not decode to UTF-8.
 func decode(s string) string {
-	s = escaped.ReplaceAllString(s, "$1")
+	if strings.IndexByte(s, '\\') >= 0 {
+		s = escaped.ReplaceAllString(s, "$1")
+	}
 	if strings.IndexByte(s, '%') < 0 {
 		return s
 	}

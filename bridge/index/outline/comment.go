@@ -55,7 +55,7 @@ type form struct {
 
 func formOf(note string) form {
 	_, body, _ := frontmatter.Split(note)
-	f := form{comments: commentBlocks(note[body:], block.Leaves(note[body:])), data: len(note)}
+	f := form{comments: commentBlocks(note[body:], slices.Collect(block.Leaves(note[body:]))), data: len(note)}
 	for i := range f.comments {
 		f.comments[i] = f.comments[i].Shift(body)
 	}

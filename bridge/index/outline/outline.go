@@ -75,7 +75,7 @@ func Of(note string) Outline {
 			o.Wikilinks++
 		}
 	}
-	leaves := block.Leaves(note[body:])
+	leaves := slices.Collect(block.Leaves(note[body:]))
 	s := scanner{o: &o, text: note[body:], comments: commentBlocks(note[body:], leaves), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
 	if line := tooDeep(s.text); line > 0 {
 		o.TooDeep = &DepthError{s.line + line - 1}

@@ -172,7 +172,7 @@ func blockOf(note, id string) (from, to, own int, ok bool) {
 // withIDs iterates over the blocks of a text that may end in an ID, with the offset of the last line of their content.
 func withIDs(text string) iter.Seq2[block.Leaf, int] {
 	return func(yield func(block.Leaf, int) bool) {
-		for _, b := range block.Leaves(text) {
+		for b := range block.Leaves(text) {
 			if b.Kind != block.Paragraph && b.Kind != block.Heading {
 				continue
 			}

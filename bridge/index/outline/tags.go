@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unique"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
@@ -60,7 +61,7 @@ func (s *scanner) add(tag string) {
 		return
 	}
 	s.seen[key] = true
-	s.o.Tags = append(s.o.Tags, strings.Clone(tag))
+	s.o.Tags = append(s.o.Tags, unique.Make(tag).Value())
 }
 
 // fold returns the same text for all texts that [strings.EqualFold] considers equal.
@@ -144,7 +145,7 @@ func TagPlaces(note string) (places []TagPlace) {
 	_, body, _ := frontmatter.Split(note)
 	s := scanner{o: new(Outline), text: note[body:], seen: make(map[string]bool)}
 	s.each = func(off int, tag string) { places = append(places, TagPlace{body + off, tag}) }
-	s.blocks(block.Leaves(s.text))
+	s.blocks(slices.Collect(block.Leaves(s.text)))
 	slices.SortFunc(places, func(a, b TagPlace) int { return a.From - b.From })
 	return slices.CompactFunc(places, func(a, b TagPlace) bool { return a.From == b.From })
 }
