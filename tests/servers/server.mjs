@@ -137,7 +137,6 @@ const servers = {
         const [, listening] = /Listening on ws:\/\/127\.0\.0\.1:(\d+)/.exec(said += data) ?? []
         if (!listening) return
         child.stdout.off('data', look)
-        child.stdout.resume()
         resolve(listening)
       })
     })
