@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
 )
@@ -59,8 +60,8 @@ func (t *hocuspocus) Open(ctx context.Context, name string) (*Link, error) {
 func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.named[name] != nil {
-		return nil, fmt.Errorf("document %q is already connected", name)
+	if err := t.awaitClosed(ctx, name); err != nil {
+		return nil, err
 	}
 	if t.sock == nil {
 		// The socket must live longer than the caller's context.
@@ -75,19 +76,52 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 		}()
 	}
 	l := &Link{
-		Acks: AckStatus, sock: t.sock, name: ysync.AppendDocument(nil, name), in: make(chan ysync.Frame, 16), authed: make(chan struct{}),
+		Acks: AckStatus, sock: t.sock, name: ysync.AppendDocument(nil, name), in: make(chan ysync.Frame, 16),
+		authed: make(chan struct{}), closed: make(chan struct{}),
 	}
 	l.ctx, l.stop = context.WithCancelCause(ctx)
-	l.detach = func() {
+	l.detach = sync.OnceFunc(func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.named[name] == l {
-			delete(t.named, name)
 			l.Send([]byte{byte(ysync.Close), 0})
 		}
-	}
+	})
 	t.named[name] = l
 	return l, nil
+}
+
+// awaitClosed waits until the server has closed the document of an earlier link, because the server takes frames that
+// arrive before as frames of that link. The caller holds t.mu, which is released while waiting.
+func (t *hocuspocus) awaitClosed(ctx context.Context, name string) error {
+	for l := t.named[name]; l != nil; l = t.named[name] {
+		if l.ctx.Err() == nil {
+			return fmt.Errorf("document %q is already connected", name)
+		}
+		t.mu.Unlock()
+		select {
+		case <-l.closed:
+		case <-time.After(dialTimeout):
+			t.forget(name, l)
+		case <-ctx.Done():
+		}
+		t.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget removes a link that the server has closed. The server would take another close as one for the document's next
+// link.
+func (t *hocuspocus) forget(name string, l *Link) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.named[name] == l {
+		delete(t.named, name)
+		close(l.closed)
+	}
 }
 
 func (t *hocuspocus) route(s *socket, frame []byte) error {
@@ -117,6 +151,7 @@ func (t *hocuspocus) disconnected(s *socket) {
 	for name, l := range t.named {
 		if l.sock == s {
 			delete(t.named, name)
+			close(l.closed)
 			l.stop(s.Err())
 		}
 	}
@@ -133,10 +168,12 @@ func (t *hocuspocus) take(l *Link, f ysync.Frame) {
 			close(l.authed)
 		}
 	case f.Type == ysync.Auth && f.Auth == ysync.PermissionDenied:
+		t.forget(f.Document, l)
 		l.stop(fmt.Errorf("%w: %s", ErrDenied, f.Text))
 	case f.Type == ysync.Auth:
 		l.Send(ysync.AppendToken(nil, t.address.Token, providerVersion))
 	case f.Type == ysync.Close:
+		t.forget(f.Document, l)
 		l.stop(fmt.Errorf("%w: it closed the document (%s)", ErrUnreachable, f.Text))
 	default:
 		l.deliver(f)

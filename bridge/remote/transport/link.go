@@ -35,7 +35,8 @@ type Link struct {
 	stop       context.CancelCauseFunc
 	// The fields below are only set for a document on a shared socket.
 	authed chan struct{} // closed when the server has accepted the token
-	detach func()        // removes the document from the socket
+	closed chan struct{} // closed when the server has closed the document, or the socket has ended
+	detach func()        // asks the server to close the document
 }
 
 func newLink(s *socket, acks AckStyle, viewOnly bool) *Link {
