@@ -38,7 +38,7 @@ type step struct {
 var steps = []step{
 	{"save", (*bench).saving}, {"sed", (*bench).editingAll}, {"writers", (*bench).writers},
 	{"read", (*bench).reading}, {"read-only", (*bench).readingOnly}, {"mcp", (*bench).editingOverMCP},
-	{"idle", (*bench).idling}, {"big", (*bench).mountingBig}, {"million", (*bench).mountingMillion},
+	{"idle", (*bench).idling}, {"big", (*bench).mountingBig}, {"million", (*bench).mountingMillion}, {"kept", (*bench).mountingKept},
 }
 
 func stepNames() (names []string) {
