@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -24,6 +25,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/fusefs/internal/content"
 	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
@@ -208,6 +210,9 @@ func (d *sharedFD) read() string {
 
 func (d *sharedFD) write(text string) {
 	d.p.pause()
+	if text == "" {
+		return // the kernel sends no request
+	}
 	if d.appends {
 		d.pos = d.size()
 	}
@@ -456,12 +461,15 @@ func (p *sharedProcess) readNote() string {
 	return fd.read()
 }
 
-// TestSharedNote runs programs of several sessions on one note, in random orders of their system calls, and compares
-// the note with the law.
+// TestSharedNote runs programs of several sessions on one note, in random orders of their system calls and with random
+// pauses, and compares the note with the law. The clock stands still between the pauses, so a seed is always the same
+// run.
 func TestSharedNote(t *testing.T) {
 	t.Parallel()
 	agents := sharingAgents(t)
-	randomtest.Check(t, 400, func(t testing.TB, r *rand.Rand) { sharedNoteRound(t, r, agents) })
+	randomtest.Check(t, 400, func(t testing.TB, r *rand.Rand) {
+		randomtest.Bubble(t, func(t testing.TB) { sharedNoteRound(t, r, agents) })
+	})
 }
 
 func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
@@ -724,6 +732,7 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 			}
 		}()
 	}
+	left := 4 * time.Second // less than the time after which a half-written text is committed
 	for len(list) > 0 {
 		i := n.r.IntN(len(list))
 		list[i].resume <- struct{}{}
@@ -731,6 +740,12 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 			list = slices.Delete(list, i, i+1)
 		}
 		k.settle(func() bool { return n.r.IntN(3) == 0 })
+		pause := time.Microsecond // two records of a real process have different times
+		if n.r.IntN(8) == 0 {
+			pause = min(randomtest.Pick(n.r, time.Millisecond, 50*time.Millisecond, saveHold+time.Millisecond, content.WritebackDelay+time.Millisecond), left)
+		}
+		left -= pause
+		time.Sleep(pause)
 	}
 }
 

@@ -158,7 +158,9 @@ func sharedView(base, current Side) []Match {
 		raw := Unchanged(len(base.Raw), diffWords(base.Raw, current.Raw, nil))
 		view = Compose(Compose(SwapSides(base.ViewMatches()), raw), current.ViewMatches())
 	}
-	return Unchanged(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, current.Text), nil))
+	edits := wholeWords(base.Text, scriptOf(view, base.Text, current.Text), nil)
+	slide(base.Text, current.Text, edits, nil)
+	return Unchanged(len(base.Text), edits)
 }
 
 // viewRuns returns the identities of the view's characters. A mark may be at another place than in an older state, and

@@ -122,6 +122,34 @@ func TestMergeSeparatesWords(t *testing.T) {
 	}
 }
 
+// TestMergeKeepsLines merges changes of whole lines. The line breaks are as each writer wrote them, whether the document
+// has the line break before or the one after a line as inserted or deleted.
+func TestMergeKeepsLines(t *testing.T) {
+	for _, tt := range []struct{ base, current, text, want string }{
+		{"a\nb\n", "a\nNEW\nb\n", "b\n", "NEW\nb\n"},
+		{"a\nb\nc\n", "a\nb\n", "a\nc\n", "a\n"},
+		{"a\nb\nc\n", "a\nNEW\nc\n", "a\nc\n", "a\nNEW\nc\n"},
+		{"a\nb\n", "a\n", "a\nNEW\n", "a\nNEW\n"},
+	} {
+		for _, end := range []string{"\n", "\r\n"} {
+			lines := func(text string) string { return strings.ReplaceAll(text, "\n", end) }
+			before, after := lines(tt.base), lines(tt.current)
+			first := diffwrap.Diff(before, after)[0]
+			for off := 0; off+first.Len <= len(before); off++ {
+				e := diffwrap.Edit{Off: off, Len: first.Len, New: after[off:min(off+len(first.New), len(after))]}
+				if !border(before, off) || !border(before, off+e.Len) || diffwrap.Apply(before, []diffwrap.Edit{e}) != after {
+					continue
+				}
+				doc, text, base := docOf(before)
+				doc.Transact(func(txn *ycrdt.Txn) { ApplyEdits(txn, text, before, []diffwrap.Edit{e}) })
+				if got := Merge(base, sideOf(text), lines(tt.text)); got != lines(tt.want) {
+					t.Errorf("%q becomes %q by %v, and %q: got %q, want %q", before, after, e, lines(tt.text), got, lines(tt.want))
+				}
+			}
+		}
+	}
+}
+
 // TestMergeKeepsEverybodysWords merges random changes of a person and a writer
 // to the same base and looks for each unique word.
 func TestMergeKeepsEverybodysWords(t *testing.T) {

@@ -54,23 +54,29 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 }
 
 // separateWords inserts a space if the text that was written last would form one word with the remaining text of
-// current, except if both form one word for the writer of e. If the writer has a line break there, which others have
-// deleted, separateWords inserts that. inserted is described in apply.
+// current, except if both form one word for the writer of e. A line break is used instead if e deletes it there, or if
+// others have deleted it with the text that e replaces. inserted is described in apply.
 func (r *rebaser) separateWords(e diffwrap.Edit, inserted bool) {
 	before, after := e.New, r.base[e.Off+e.Len:]
 	if e.New == "" {
 		before = r.base[:e.Off]
 	}
-	if !formsOneWord(r.tail, r.current[r.done:]) || !inserted && formsOneWord(before, after) {
-		return
-	}
-	between := " "
-	if end := after[:strings.IndexByte(after, '\n')+1]; end != "" && strings.TrimSpace(end) == "" {
-		if _, kept := sharedIn(r.shared, e.Off+e.Len, len(end)); kept == 0 {
-			between = end
+	rest := r.current[r.done:]
+	joined := formsOneWord(r.tail, rest) && (inserted || !formsOneWord(before, after))
+	for _, end := range []string{"\r\n", "\n"} {
+		if joined && e.New == "" && strings.HasSuffix(r.base[:e.Off+e.Len], end) && strings.HasSuffix(r.current[:r.done], end) {
+			r.done -= len(end)
+			return
 		}
 	}
-	r.write(between)
+	end := after[:strings.IndexByte(after, '\n')+1]
+	_, kept := sharedIn(r.shared, e.Off, e.Len+len(end))
+	switch {
+	case (joined || rest == "" && e.New != "") && end != "" && strings.TrimSpace(end) == "" && kept == 0:
+		r.write(end)
+	case joined:
+		r.write(" ")
+	}
 }
 
 // insert writes e's new text, separated by a space from a word that the other side put before it.
