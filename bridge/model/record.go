@@ -130,11 +130,11 @@ func (m *MarkRecord) AddRange(r IDRange, added bool) {
 	}
 }
 
-// Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes after the
-// character After, or after the previous piece if After is zero.
+// Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes before the
+// character Before or after the character After, or after the previous piece if both are zero.
 type Placement struct {
-	Len   int     `json:"len"`
-	After IDRange `json:"behind,omitzero"`
+	Len           int
+	Before, After IDRange
 }
 
 // FrontMatterChange is a note's front matter before and after one write, and the characters that the write deleted and

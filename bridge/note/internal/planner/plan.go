@@ -94,7 +94,10 @@ func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []dif
 				piece, placed = placed[0], placed[1:]
 			}
 			s := new[:min(piece.Len, len(new))]
-			if piece.After.Len == 0 || !text.InsertAt(txn, piece.After.Last(), ycrdt.After, s) {
+			switch {
+			case piece.Before.Len > 0 && text.InsertAt(txn, piece.Before.Run().ID, ycrdt.Before, s):
+			case piece.After.Len > 0 && text.InsertAt(txn, piece.After.Last(), ycrdt.After, s):
+			default:
 				text.InsertAfter(txn, pos, s)
 			}
 			pos, new = pos+textmerge.UTF16Len(s), new[len(s):]

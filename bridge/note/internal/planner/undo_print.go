@@ -96,8 +96,7 @@ func (p *printer) print() {
 			if p.open == nil || p.open.key != w.key || p.open.inOriginal != w.inOriginal {
 				p.close()
 				open, _ := p.delimiters(w)
-				p.opens(true)
-				p.delimit(w.key, open)
+				p.opener(w, open)
 				p.open = w
 			}
 			p.keep(w)
@@ -145,11 +144,20 @@ func (p *printer) close() {
 	}
 }
 
-// delimit writes a delimiter of a mark. It records the delimiter of a user's mark in ByHand, so that the mark stays the
+// opener writes the opener of the mark that begins with w, directly before w: so text that was deleted before w stays
+// outside of the mark, in its order.
+func (p *printer) opener(w *target, text string) {
+	p.opens(true)
+	p.delimitAt(w.key, text, w.placement(model.Placement{Before: w.id}))
+}
+
+func (p *printer) delimit(key inMark, text string) { p.delimitAt(key, text, model.Placement{}) }
+
+// delimitAt writes a delimiter of a mark. It records the delimiter of a user's mark in ByHand, so that the mark stays the
 // user's.
-func (p *printer) delimit(key inMark, text string) {
+func (p *printer) delimitAt(key inMark, text string, at model.Placement) {
 	from := p.pos
-	p.write(text)
+	p.insert(text, at)
 	if key.decided && p.entry.Decision.Items[p.marks[key.n].Item].Author == "" || !key.decided && !p.layout.MarkOwners[key.n].ByAgent {
 		p.decision.ByHand = append(p.decision.ByHand, model.OffsetRange(from, p.pos))
 	}
@@ -203,8 +211,7 @@ func (p *printer) substitution(i int) int {
 		return 0
 	}
 	p.close()
-	p.opens(true)
-	p.delimit(key, "{~~")
+	p.opener(&p.targets[i], "{~~")
 	for j := range n {
 		if j == turn {
 			p.delimit(key, arrow)
@@ -256,11 +263,7 @@ func (p *printer) keep(w *target) {
 		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") { // a comment or highlight opens here
 			p.opens(p.table.At(w.id).Syntax)
 		}
-		if w.beforeSyntax {
-			p.write(w.text)
-		} else {
-			p.insert(w.text, w.id)
-		}
+		p.insert(w.text, w.placement(model.Placement{After: w.id}))
 		p.remaps = append(p.remaps, model.IDRemap{Old: w.id, New: at})
 	} else {
 		p.remove(w.off)
@@ -278,15 +281,21 @@ func (p *printer) keep(w *target) {
 	}
 }
 
-// write inserts text after the last written text. insert can put it after a deleted character instead.
-func (p *printer) write(text string) { p.insert(text, model.IDRange{}) }
+// placement returns a placement next to the item, or after the last written text if the item's place is not its own.
+func (x *item) placement(at model.Placement) model.Placement {
+	if x.beforeSyntax {
+		return model.Placement{}
+	}
+	return at
+}
 
-func (p *printer) insert(text string, after model.IDRange) {
+func (p *printer) insert(text string, at model.Placement) {
 	if text == "" {
 		return
 	}
 	p.edit(diffwrap.Edit{Off: p.at, New: text})
-	p.placed = append(p.placed, model.Placement{Len: len(text), After: after})
+	at.Len = len(text)
+	p.placed = append(p.placed, at)
 	p.raw.WriteString(text)
 	p.pos += textmerge.UTF16Len(text)
 }
