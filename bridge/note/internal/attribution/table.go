@@ -276,7 +276,7 @@ func (t *Table) Add(rec *model.Record) {
 		})
 		s.add, s.del = m.Add, m.Del
 		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
-			s.Outcome, s.refused, s.next = nil, false, nil
+			s.pendAgain()
 		}
 		late := s.isRejected()
 		for _, id := range m.Replaces {
@@ -306,6 +306,10 @@ func (t *Table) rewrite(l model.LinkRewrite, d *model.Decision) {
 	}
 	t.Rewritten = append(t.Rewritten, l)
 }
+
+// pendAgain forgets the decision on the suggestion, and the suggestions that earlier writes made from it: a later rejection
+// is about the text that is pending now.
+func (s *Suggestion) pendAgain() { s.Outcome, s.refused, s.next = nil, false, nil }
 
 func (s *Suggestion) isRejected() bool {
 	return s.Outcome != nil && s.Outcome.Verdict == model.Rejected
@@ -367,7 +371,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		}
 		for _, item := range d.Items {
 			if s := t.byID[item.ID]; s != nil {
-				s.Outcome, s.refused = nil, false
+				s.pendAgain()
 			}
 		}
 		return
