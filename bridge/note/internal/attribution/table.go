@@ -207,6 +207,9 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 				rest = append(rest, d)
 			}
 		}
+		if role == model.RoleDeletionAccepted { // the text was deleted, so its mark is the one that the undo writes
+			again, rest = rest, again
+		}
 		f.Dels = append(again, rest...) // the mark belongs to the last pending deletion
 	}
 	return f
