@@ -420,8 +420,11 @@ func (m *mix) personEdits(now scene) step {
 	s.loose = make(map[string]bool)
 	for _, mark := range marks {
 		// A user's own mark of several lines is text if it begins or ends inside a block, so it depends on the text beside it.
+		// In a shared document a mark that is moved is typed again: it is the user's with all the text in it, also with text
+		// that users had typed in an agent's mark.
 		text := mark.Of(now.raw)
-		if lines := strings.Contains(text, "\n"); s.tears && lines || (breaks || lines) && !m.isAgents(text) {
+		retyped := m.live != nil && slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return strings.Contains(e.New, text) })
+		if lines := strings.Contains(text, "\n"); retyped || s.tears && lines || (breaks || lines) && !m.isAgents(text) {
 			for w := range among(text) {
 				s.loose[w] = true
 			}
