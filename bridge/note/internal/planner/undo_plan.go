@@ -30,7 +30,9 @@ func (t *undoPlan) plan() (Plan, error) {
 	}
 	raw := p.raw.String()
 	plan := Plan{Edits: p.edits, Placements: p.placed, Decision: t.decision}
-	plan.keepMarks(t.current.RawKnown().AfterEdits(t.current.Raw(), p.edits).And(p.opened...), diffwrap.KnownAt(p.marked), raw)
+	old := t.current.RawKnown()
+	literal := old.MarksOf(t.current.Raw()).AfterEdits(t.current.Raw(), p.edits).Literal()
+	plan.keepMarks(old.AfterEdits(t.current.Raw(), p.edits).And(p.opened...), diffwrap.KnownAt(p.marked).Except(literal...), raw)
 	t.decision.Remaps = p.remaps
 	plan.Known = plan.Known.Read(raw)
 	return plan, p.check(raw, plan.Known)
