@@ -148,7 +148,11 @@ func (p *printer) close() {
 // outside of the mark, in its order.
 func (p *printer) opener(w *target, text string) {
 	p.opens(true)
-	p.delimitAt(w.key, text, w.placement(model.Placement{Before: w.id}))
+	at := w.id
+	if w.restored { // its text returns after the last unit
+		at = at.Part(at.Len-1, 1)
+	}
+	p.delimitAt(w.key, text, w.placement(model.Placement{Before: at}))
 }
 
 func (p *printer) delimit(key inMark, text string) { p.delimitAt(key, text, model.Placement{}) }
