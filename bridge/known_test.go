@@ -72,6 +72,29 @@ func TestMarksInCode(t *testing.T) {
 	}
 }
 
+// A user's text in code that reads as a comment is text, also after a decision that takes the code's fence away.
+func TestACommentInCodeStaysText(t *testing.T) {
+	const text, written = "```\na {>>b<<} c\n```\nd\n", "a {>>b<<} c\nd\n"
+	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src.Person(t).Save("Plan.md", text)
+	ws := process(t, src, store)
+	write(t, ws, plan, bridge.Write{Text: written, By: ann})
+	check := func(when string) {
+		t.Helper()
+		for _, ws := range []*bridge.Workspace{ws, process(t, src, store)} {
+			v := open(t, ws, plan)
+			if got := v.Known().Comments(v.Canonical()); len(got) > 0 || v.Text() != written {
+				t.Fatalf("%s: %q is shown, with the comments %+v", when, v.Text(), got)
+			}
+		}
+	}
+	check("pending")
+	decidePending(t, ws, model.Accepted)
+	check("accepted")
+	undo(t, ws, "")
+	check("undone")
+}
+
 // What an agent writes where nothing is marked, in mode direct, is no mark in code.
 func TestDirectWritesNoMarkInCode(t *testing.T) {
 	const text = "A.\n\n```c\n{++n; m++}\n```\n"

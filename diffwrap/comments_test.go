@@ -47,14 +47,18 @@ func TestCommentsStay(t *testing.T) {
 
 // TestCommentBehindLiteral is the law for a comment that reads as part of a longer one in the accepted view.
 func TestCommentBehindLiteral(t *testing.T) {
-	raw, want := "a{{=={----}{++>++}==}>{>>why?<<}aaaaaaaaaa", "aa{>>{>>why?<<}aaaaaaaaaa"
-	known := knownIn(raw)
-	result, err := Options{Known: known}.Put(raw, want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := commentsStay(exchange{raw, known, want, Apply(raw, result.Edits), result}); err != nil {
-		t.Error(err)
+	for _, tt := range []struct{ raw, want string }{
+		{"a{{=={----}{++>++}==}>{>>why?<<}aaaaaaaaaa", "aa{>>{>>why?<<}aaaaaaaaaa"},
+		{`{==aaaaa{==}>>{{author="Bob" date="2026-07-13T07:01:55.123Z">>a<<}}aaaaaaaaa`, `aaaaaa{>>{{author="Bob" date="2026-07-13T07:01:55.123Z">>a<<}}aaaaaaaaa`},
+	} {
+		known := knownIn(tt.raw)
+		result, err := Options{Known: known}.Put(tt.raw, tt.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := commentsStay(exchange{tt.raw, known, tt.want, Apply(tt.raw, result.Edits), result}); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -42,7 +42,11 @@ func (k Known) Bytes() int {
 
 func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }
 
-func (k Known) MarksOf(raw string) Known { return Known{marks: k.parse(raw).Counted()} }
+// MarksOf returns the marks that count in raw, and the openers of those that are literal text.
+func (k Known) MarksOf(raw string) Known {
+	d := k.parse(raw)
+	return Known{marks: d.Counted().Except(d.Literal...)}
+}
 
 // AfterEdits returns the known marks of the text that a script makes from raw: the marks whose openers the script
 // keeps.
@@ -57,7 +61,8 @@ func (k Known) AfterEdits(raw string, edits []Edit) Known {
 const maxTurns = 8
 
 // ToHave returns the openers to record so that raw has exactly the marks of want: unknown marks that would not count, and
-// literal text that would. A comment may count that is not in want, because the rejection of its deletion restores it.
+// literal text that would. A comment may count that is neither a mark nor literal in want, because the rejection of its
+// deletion restores it.
 func (k Known) ToHave(want Known, raw string) (marks, literal []int) {
 	if !slices.ContainsFunc(MayBeMarks(raw), func(at int) bool { return !k.marks.Has(at) }) {
 		return nil, nil
@@ -66,7 +71,7 @@ func (k Known) ToHave(want Known, raw string) (marks, literal []int) {
 		has := k.MarksOf(raw).marks
 		lost := k.marks.And(has.Offsets()...).Missing(want.marks)
 		gained := want.marks.And(k.marks.Offsets()...).Missing(has)
-		gained = slices.DeleteFunc(gained, func(at int) bool { return strings.HasPrefix(raw[at:], "{>>") })
+		gained = slices.DeleteFunc(gained, func(at int) bool { return strings.HasPrefix(raw[at:], "{>>") && !want.marks.IsLiteral(at) })
 		if len(lost)+len(gained) == 0 {
 			break
 		}

@@ -59,7 +59,8 @@ func TestMarksThatAChangeWouldTurn(t *testing.T) {
 		{raw: "{++a++}", known: []int{0}, edits: []Edit{{New: "    "}}},
 		{raw: "    {++a++}\n", edits: []Edit{{Len: 4}}, literal: []int{0}},
 		{raw: "    {++a\n{++b++}\n", edits: []Edit{{Len: 4}}, kept: []int{5}, literal: []int{0}}, // the first opener would hide the second one
-		{raw: "    a {>>b<<}\n", edits: []Edit{{Len: 4}}},
+		{raw: "    a {>>b<<}\n", edits: []Edit{{Len: 4}}, literal: []int{2}},
+		{raw: "a {--{>--}{-->b<<}--}\n", known: []int{2, 10}, edits: []Edit{{Off: 2, Len: 3}, {Off: 7, Len: 6}, {Off: 18, Len: 3}}},
 	} {
 		known, after := KnownAt(tt.known), Apply(tt.raw, tt.edits)
 		want := known.MarksOf(tt.raw).AfterEdits(tt.raw, tt.edits)

@@ -279,7 +279,7 @@ func undecided(raw string, known Known, own ...Span) []string {
 	for i := range doc.Cells {
 		switch c := &doc.Cells[i]; {
 		case slices.Contains(own, c.Span):
-		case c.Kind == critic.HighlightClose && parts == len(out) && size+c.Len() == len(out[parts-1]) && i > opener+1:
+		case c.Kind == critic.HighlightClose && parts == len(out) && size+doc.Cells[opener].Len() == len(out[parts-1]) && i > opener+1:
 			out[parts-1] = out[parts-1][:size]
 		case c.Kind == critic.HighlightOpen:
 			parts, size, opener = len(out), len(out[len(out)-1]), i

@@ -420,8 +420,11 @@ func (m *mix) personEdits(now scene) step {
 	s.loose = make(map[string]bool)
 	for _, mark := range marks {
 		// A user's own mark of several lines is text if it begins or ends inside a block, so it depends on the text beside it.
+		// In a shared document a mark that is moved is typed again: it is the user's with all the text in it, also with text
+		// that users had typed in an agent's mark.
 		text := mark.Of(now.raw)
-		if lines := strings.Contains(text, "\n"); s.tears && lines || (breaks || lines) && !m.isAgents(text) {
+		retyped := m.live != nil && slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return strings.Contains(e.New, text) })
+		if lines := strings.Contains(text, "\n"); retyped || s.tears && lines || (breaks || lines) && !m.isAgents(text) {
 			for w := range among(text) {
 				s.loose[w] = true
 			}
@@ -976,7 +979,7 @@ func drawMix(r *rand.Rand, n int) (start uint64, steps []uint64, end uint64) {
 	return start, steps, r.Uint64()
 }
 
-// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because about one sequence in 400 is known
+// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because about one sequence in 2,500 is known
 // to fail. make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 	if os.Getenv("RELAYFS_SEED") == "" && os.Getenv("RELAYFS_ROUNDS") == "" && !randomtest.Soaks() {
@@ -987,7 +990,7 @@ func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
-	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694"} {
+	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182"} {
 		t.Setenv("RELAYFS_SEED", seed)
 		randomtest.Check(t, 1, playsMix)
 	}

@@ -887,20 +887,23 @@ func (w *world) takeIn(raw string, author model.Author) ([]*modelChar, error) {
 type proposed struct {
 	old, new string
 	chars    []*modelChar
-	begins   map[*modelChar]bool // added characters whose previous character it does not add
+	begins   map[*modelChar]bool // added characters at the start of a mark: text before them is outside of it
 }
 
 func (w *world) earlier(author model.Author, marked string) (list []proposed) {
 	for _, s := range w.list() {
 		if s.Author == author.Name && s.Session != author.Session {
 			p := proposed{s.Old, s.New, w.of(&s, marked), make(map[*modelChar]bool)}
-			begins := true
-			for _, c := range w.visible() {
-				adds := p.adds(c)
-				if adds && begins {
-					p.begins[c] = true
+			visible, begins := w.visible(), true
+			for _, h := range readRaw(marked) {
+				if h.markup {
+					begins = true
+					continue
 				}
-				begins = !adds
+				if adds := p.adds(visible[0]); adds && begins {
+					p.begins[visible[0]] = true
+				}
+				begins, visible = false, visible[1:]
 			}
 			list = append(list, p)
 		}

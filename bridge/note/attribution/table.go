@@ -207,6 +207,9 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 				rest = append(rest, d)
 			}
 		}
+		if role == model.RoleDeletionAccepted { // the text was deleted, so its mark is the one that the undo writes
+			again, rest = rest, again
+		}
 		f.Dels = append(again, rest...) // the mark belongs to the last pending deletion
 	}
 	return f
@@ -276,7 +279,7 @@ func (t *Table) Add(rec *model.Record) {
 		})
 		s.add, s.del = m.Add, m.Del
 		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
-			s.Outcome, s.refused, s.next = nil, false, nil
+			s.pendAgain()
 		}
 		late := s.isRejected()
 		for _, id := range m.Replaces {
@@ -306,6 +309,10 @@ func (t *Table) rewrite(l model.LinkRewrite, d *model.Decision) {
 	}
 	t.Rewritten = append(t.Rewritten, l)
 }
+
+// pendAgain forgets the decision on the suggestion, and the suggestions that earlier writes made from it: a later rejection
+// is about the text that is pending now.
+func (s *Suggestion) pendAgain() { s.Outcome, s.refused, s.next = nil, false, nil }
 
 func (s *Suggestion) isRejected() bool {
 	return s.Outcome != nil && s.Outcome.Verdict == model.Rejected
@@ -367,7 +374,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		}
 		for _, item := range d.Items {
 			if s := t.byID[item.ID]; s != nil {
-				s.Outcome, s.refused = nil, false
+				s.pendAgain()
 			}
 		}
 		return

@@ -22,11 +22,11 @@ type Plan struct {
 	Warnings   []string
 }
 
-// Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes after the
-// character After, or after the previous piece if After is zero.
+// Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes before the
+// character Before or after the character After, or after the previous piece if both are zero.
 type Placement struct {
-	Len   int
-	After model.IDRange
+	Len           int
+	Before, After model.IDRange
 }
 
 // keepMarks makes sure that the text of the plan, raw, has exactly the marks of want. known are its recorded marks.
@@ -99,7 +99,10 @@ func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []dif
 				piece, placed = placed[0], placed[1:]
 			}
 			s := new[:min(piece.Len, len(new))]
-			if piece.After.Len == 0 || !text.InsertAt(txn, piece.After.Last(), ycrdt.After, s) {
+			switch {
+			case piece.Before.Len > 0 && text.InsertAt(txn, piece.Before.Run().ID, ycrdt.Before, s):
+			case piece.After.Len > 0 && text.InsertAt(txn, piece.After.Last(), ycrdt.After, s):
+			default:
 				text.InsertAfter(txn, pos, s)
 			}
 			pos, new = pos+textmerge.UTF16Len(s), new[len(s):]

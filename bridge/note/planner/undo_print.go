@@ -95,8 +95,7 @@ func (p *printer) print() {
 			if p.open == nil || p.open.key != w.key || p.open.inOriginal != w.inOriginal {
 				p.close()
 				open, _ := p.delimiters(w)
-				p.opens(true)
-				p.delimit(w.key, open)
+				p.opener(w, open)
 				p.open = w
 			}
 			p.keep(w)
@@ -144,11 +143,24 @@ func (p *printer) close() {
 	}
 }
 
-// delimit writes a delimiter of a mark. It records the delimiter of a user's mark in ByHand, so that the mark stays the
+// opener writes the opener of the mark that begins with w, directly before w: so text that was deleted before w stays
+// outside of the mark, in its order.
+func (p *printer) opener(w *target, text string) {
+	p.opens(true)
+	at := w.id
+	if w.restored { // its text returns after the last unit
+		at = at.Part(at.Len-1, 1)
+	}
+	p.delimitAt(w.key, text, w.placement(Placement{Before: at}))
+}
+
+func (p *printer) delimit(key inMark, text string) { p.delimitAt(key, text, Placement{}) }
+
+// delimitAt writes a delimiter of a mark. It records the delimiter of a user's mark in ByHand, so that the mark stays the
 // user's.
-func (p *printer) delimit(key inMark, text string) {
+func (p *printer) delimitAt(key inMark, text string, at Placement) {
 	from := p.raw.Len()
-	p.write(text)
+	p.insert(text, at)
 	if key.decided && p.entry.Decision.Items[p.marks[key.n].Item].Author == "" || !key.decided && !p.layout.MarkOwners[key.n].ByAgent {
 		p.decision.ByHand = append(p.decision.ByHand, model.OffsetRange(diffwrap.Span{Start: from, End: p.raw.Len()}))
 	}
@@ -202,8 +214,7 @@ func (p *printer) substitution(i int) int {
 		return 0
 	}
 	p.close()
-	p.opens(true)
-	p.delimit(key, "{~~")
+	p.opener(&p.targets[i], "{~~")
 	for j := range n {
 		if j == turn {
 			p.delimit(key, arrow)
@@ -254,11 +265,7 @@ func (p *printer) keep(w *target) {
 		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") { // a comment or highlight opens here
 			p.opens(p.table.At(w.id).Syntax)
 		}
-		if w.beforeSyntax {
-			p.write(w.text)
-		} else {
-			p.insert(w.text, w.id)
-		}
+		p.insert(w.text, w.placement(Placement{After: w.id}))
 		p.remaps = append(p.remaps, model.IDRemap{Old: w.id, New: model.OffsetRange(at)})
 	} else {
 		p.remove(w.off)
@@ -275,15 +282,21 @@ func (p *printer) keep(w *target) {
 	}
 }
 
-// write inserts text after the last written text. insert can put it after a deleted character instead.
-func (p *printer) write(text string) { p.insert(text, model.IDRange{}) }
+// placement returns a placement next to the item, or after the last written text if the item's place is not its own.
+func (x *item) placement(at Placement) Placement {
+	if x.beforeSyntax {
+		return Placement{}
+	}
+	return at
+}
 
-func (p *printer) insert(text string, after model.IDRange) {
+func (p *printer) insert(text string, at Placement) {
 	if text == "" {
 		return
 	}
 	p.edit(diffwrap.Edit{Off: p.at, New: text})
-	p.placed = append(p.placed, Placement{Len: len(text), After: after})
+	at.Len = len(text)
+	p.placed = append(p.placed, at)
 	p.raw.WriteString(text)
 }
 

@@ -33,7 +33,7 @@ func (k Known) Has(at int) bool {
 	return ok || k.every
 }
 
-func (k Known) isLiteral(at int) bool {
+func (k Known) IsLiteral(at int) bool {
 	_, ok := slices.BinarySearch(k.literal, at)
 	return ok
 }
@@ -216,7 +216,7 @@ func (p *parser) counts(c *Cell) bool {
 		return true
 	case p.knownOnly:
 		return false
-	case p.isEmpty(c) || p.Known.isLiteral(c.Start):
+	case p.isEmpty(c) || p.Known.IsLiteral(c.Start):
 		p.Literal = append(p.Literal, c.Start)
 		return false
 	}

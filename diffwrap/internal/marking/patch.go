@@ -89,9 +89,13 @@ func (p *Patch) comments(text string) []span.Span {
 			if p.Literal[read] {
 				continue
 			}
-			for at := 1; at < len(read); at++ {
-				if read[at] == '{' && p.shown[read[at:]] {
-					s.Start += at
+			for at := c.Start + 1; at < c.End; at++ {
+				end := c.End
+				if c.End < len(text) && p.shown[text[at:c.End+1]] { // Relay's comments end with a second brace
+					end++
+				}
+				if text[at] == '{' && p.shown[text[at:end]] {
+					s = span.New(at, end)
 					break
 				}
 			}
