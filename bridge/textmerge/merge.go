@@ -29,15 +29,15 @@ func Merge(base, current Side, text string) string {
 	if base.Raw == current.Raw {
 		return text
 	}
-	if added, ok := strings.CutPrefix(text, base.Text); ok {
-		return current.Text + added // text that was appended to base is appended to current
-	}
 	shared := sharedView(base, current)
 	back := SwapSides(shared)
 	edits := diffWords(base.Text, text, func(word diffwrap.Span) bool {
 		_, whole := MapBack(back, word)
 		return !whole
 	})
+	if added, ok := strings.CutPrefix(text, base.Text); ok && added != "" {
+		edits = []diffwrap.Edit{{Off: len(base.Text), New: added}} // not moved to an equal line before the end
+	}
 	moveToWhole(base.Text, edits, shared)
 	return rebase(base.Text, current.Text, wholeComments(base.Text, wholeDeletions(base.Text, shared, edits), edits), edits)
 }

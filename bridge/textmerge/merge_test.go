@@ -60,6 +60,8 @@ func TestMergeView(t *testing.T) {
 		{"a line that the other side deletes with the other line break", "a\nb\nc\n", "a\nc\n", "a\nc\n", "a\nc\n"},
 		{"a line that the writer replaces and others take away", "a\nb\n", "b\n", "x\nb\n", "x\nb\n"},
 		{"a line before one that others take away", "a\nb\nc\n", "a\nb\n", "a\nb\nx\nc\n", "a\nb\nx\n"},
+		{"append to a line whose line break others take away", "a\nb\n", "a\nb c", "a\nb\nd\n", "a\nb c\nd\n"},
+		{"append after a repeated last line", "log\n", "log\nperson\n", "log\nlog\nagent\n", "log\nperson\nlog\nagent\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
 		{"person removed the line", "a\nb\nc\n", "a\nc\n", "a\nb\nC\n", "a\nC\n"},

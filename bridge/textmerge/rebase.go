@@ -79,12 +79,18 @@ func (r *rebaser) separateWords(e diffwrap.Edit, inserted bool) {
 	}
 }
 
-// insert writes e's new text, separated by a space from a word that the other side put before it.
+// insert writes e's new text, separated from what the other side put before it: a whole line by a line break, a word by
+// a space.
 func (r *rebaser) insert(e diffwrap.Edit) {
 	if e.New == "" {
 		return
 	}
-	if formsOneWord(r.tail, e.New) && !formsOneWord(r.base[:e.Off], e.New) {
+	before := r.base[:e.Off]
+	isLine := e.Len == 0 && strings.HasSuffix(before, "\n") && (e.Off == len(r.base) || strings.HasSuffix(e.New, "\n"))
+	switch {
+	case isLine && r.tail != "" && !strings.HasSuffix(r.tail, "\n"):
+		r.write(before[len(strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r")):])
+	case formsOneWord(r.tail, e.New) && !formsOneWord(before, e.New):
 		r.write(" ")
 	}
 	r.write(e.New)
@@ -113,7 +119,8 @@ func (r *rebaser) copyTo(off int) {
 // insertAt returns the offset in current for the new text of e. A replacement goes before the first remaining character
 // of the replaced text, or after the text that current has in its place. An insertion goes after the character that
 // precedes it in base. If that character was deleted, the insertion goes before the character that follows it in base.
-// If both were deleted, the insertion goes after the nearest shared character before it.
+// If both were deleted, the insertion goes after the nearest shared character before it. What was appended to base is
+// appended to current.
 func (r *rebaser) insertAt(e diffwrap.Edit) int {
 	at, near, end := 0, 0, e.Off+e.Len // the offset at of current corresponds to the offset near of base
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
@@ -134,7 +141,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 			return s.B
 		}
 	}
-	if e.Len > 0 || near < e.Off && e.Off == len(r.base) {
+	if e.Len > 0 || e.Off == len(r.base) {
 		return len(r.current)
 	}
 	return at
