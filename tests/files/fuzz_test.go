@@ -147,6 +147,19 @@ func (s *fuzzSide) close() (err error) {
 	return err
 }
 
+// holds says whether the open file is the one at name.
+func (s *fuzzSide) holds(name string) bool {
+	if s.open == nil {
+		return false
+	}
+	there, err := os.Stat(filepath.Join(s.dir, name))
+	if err != nil {
+		return false
+	}
+	open, err := s.open.Stat()
+	return err == nil && os.SameFile(there, open)
+}
+
 func (s *fuzzSide) statOpen() string {
 	if s.open == nil {
 		return "nothing is open"
@@ -231,6 +244,9 @@ func randomSequence(t testing.TB, rng *rand.Rand, mounted, plain string) {
 		c := randomCall(rng, i)
 		if c.differs() || c.op == "exchange" && (isFolder(plain, c.name) || isFolder(plain, c.to)) {
 			continue
+		}
+		if c.op == "rename" && fuzzKind(c.to) == ".md" && b.holds(c.to) {
+			continue // what is then written to the open note is merged into the note
 		}
 		before := b.state()
 		got, want := a.do(c), b.do(c)
