@@ -15,7 +15,7 @@ import (
 // This file finds the suggestions that a change made when it was written as marks (see Drawing). Each hunk is usually
 // one suggestion, even if another hunk is next to it. A hunk that has text of the writer's pending suggestion, or
 // replaces it, changes that suggestion. Several hunks are one suggestion if they change the same suggestion, or if
-// separate decisions could lose a word: one hunk deletes a word, and another hunk near it inserts the word again.
+// separate decisions could lose a word: one hunk deletes a word, and another hunk inserts the word again.
 
 // Drawing is a change of the accepted view, written as marks in the raw text.
 type Drawing struct {
@@ -54,7 +54,9 @@ type Move struct{ From, To span.Span }
 // Made returns the suggestions and comments that result from d, the drawing of changes, and the text that moved. raw is
 // the new raw text.
 func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkChange, moved []Move) {
-	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes, false), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
+	start, end := span.New(p.OldBody, p.OldBody), span.New(len(p.Old), len(p.Old))
+	changes = slices.Concat([]align.Hunk{{Old: start, New: start.Shift(p.NewBody - p.OldBody)}}, align.KeepWords(p.Old, p.New, changes, false), []align.Hunk{{Old: end}})
+	t := tracer{Patch: p, Drawing: d, changes: changes, fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)
 	}
@@ -78,12 +80,12 @@ func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkC
 type tracer struct {
 	*Patch
 	*Drawing
-	changes  []align.Hunk
-	fresh    []int       // by index of the hunk: length of its text that was in no suggestion of the writer
-	stayed   []span.Span // spans of raw that the edits keep
-	deltas   []int       // shifts of these spans
-	inserted []span.Span // spans of the new raw text that the edits insert
-	sets     []int       // union-find of hunks, followed by suggestions: each entry links to another member of its set, or to itself
+	changes  []align.Hunk // between empty hunks at the start and the end of the body
+	fresh    []int        // by index of the hunk: length of its text that was in no suggestion of the writer
+	stayed   []span.Span  // spans of raw that the edits keep
+	deltas   []int        // shifts of these spans
+	inserted []span.Span  // spans of the new raw text that the edits insert
+	sets     []int        // union-find of hunks, followed by suggestions: each entry links to another member of its set, or to itself
 	byID     map[string]int
 	old      []oldSuggestion
 	moved    []Move
@@ -96,8 +98,8 @@ type oldSuggestion struct {
 	lost      bool // some of its text is in no mark of the new raw text
 	inHunk    bool // some of its text is in a hunk
 	shown     []span.Span
-	add, del  []span.Span // ranges in raw
-	elsewhere MarkChange  // its parts outside the rewritten regions
+	before    MarkChange // its ranges in raw
+	elsewhere MarkChange // its parts outside the rewritten regions
 }
 
 func (t *tracer) set(k int) int {
@@ -138,7 +140,7 @@ func (t *tracer) follow() {
 			x := &t.pieces[k]
 			f, node := t.oldOf(x.cell)
 			if f != nil {
-				f.has(x)
+				f.before.extend(x, 0)
 			}
 			if x.role == roleOwn {
 				t.followAdded(x, f, node)
@@ -150,13 +152,16 @@ func (t *tracer) follow() {
 	for k, list := range t.deleted {
 		for i := range list {
 			w := &list[i]
-			if w.role != roleDropped {
-				t.fresh[k] += w.Len()
-			} else if f, node := t.oldOf(w.cell); f != nil {
+			if f, node := t.oldOf(w.cell); f != nil {
 				f.inHunk = true
 				t.join(k, node)
-			} else {
-				t.fresh[k] += w.Len()
+				continue
+			}
+			t.fresh[k] += w.Len()
+			for y, h := range t.insertedAgain(w.View) {
+				if hasWord(h.New.Of(t.New)) {
+					t.join(k, y.hunk)
+				}
 			}
 		}
 	}
@@ -171,11 +176,12 @@ func (t *tracer) follow() {
 	}
 }
 
-func (f *oldSuggestion) has(x *Piece) {
+// extend adds the range of a piece, shifted by delta.
+func (m *MarkChange) extend(x *Piece, delta int) {
 	if x.role == roleOwn {
-		f.add = append(f.add, x.Span)
+		m.Add = append(m.Add, x.Shift(delta))
 	} else if x.role == roleDropped {
-		f.del = append(f.del, x.Span)
+		m.Del = append(m.Del, x.Shift(delta))
 	}
 }
 
@@ -195,12 +201,8 @@ func (t *tracer) followElsewhere() {
 			delta += len(edits[0].New) - edits[0].Len
 			edits = edits[1:]
 		}
-		t.old[n].has(x)
-		if m := &t.old[n].elsewhere; x.role == roleOwn {
-			m.Add = append(m.Add, x.Shift(delta))
-		} else {
-			m.Del = append(m.Del, x.Shift(delta))
-		}
+		t.old[n].before.extend(x, 0)
+		t.old[n].elsewhere.extend(x, delta)
 	}
 }
 
@@ -223,22 +225,19 @@ func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 	if f != nil {
 		f.shown = append(f.shown, x.View)
 	}
-	for old, current := range t.keptRanges(x.View) {
-		for y := range t.writtenIn(current) {
-			s := span.New(max(current.Start, y.view.Start), min(current.End, y.view.End))
-			same := t.move(x.Start+old.Start-x.View.Start+s.Start-current.Start, s.Shift(y.to.Start-y.view.Start))
-			y.known = y.known || same && x.cell.Kind == critic.Comment && old == x.View && current == y.view
-			if f == nil || y.comment {
-				continue
-			}
-			if same {
-				held += s.Len()
-				t.fresh[y.hunk] -= s.Len()
-			}
-			if same || hasWord(s.Of(t.New)) {
-				f.inHunk = true
-				t.join(y.hunk, node)
-			}
+	for y, h := range t.insertedAgain(x.View) {
+		same := t.move(x.Start+h.Old.Start-x.View.Start, h.New.Shift(y.to.Start-y.view.Start))
+		y.known = y.known || same && x.cell.Kind == critic.Comment && h.Old == x.View && h.New == y.view
+		if f == nil || y.comment {
+			continue
+		}
+		if same {
+			held += h.New.Len()
+			t.fresh[y.hunk] -= h.New.Len()
+		}
+		if same || hasWord(h.New.Of(t.New)) {
+			f.inHunk = true
+			t.join(y.hunk, node)
 		}
 	}
 	if f != nil {
@@ -262,23 +261,20 @@ func (t *tracer) replaced(f *oldSuggestion, node int) {
 	}
 }
 
-// keptRanges yields the ranges of the accepted view that the changes keep, with their ranges in the new view.
-func (t *tracer) keptRanges(old span.Span) iter.Seq2[span.Span, span.Span] {
-	return func(yield func(was, current span.Span) bool) {
-		hunks, delta := t.changes, t.NewBody-t.OldBody
-		k, _ := slices.BinarySearchFunc(hunks, old.Start, func(h align.Hunk, off int) int { return cmp.Or(cmp.Compare(h.Old.End, off), -1) })
-		if k > 0 {
-			delta = hunks[k-1].New.End - hunks[k-1].Old.End
-		}
-		for at := old.Start; at < old.End; k++ {
-			s := span.New(at, old.End)
-			if k < len(hunks) {
-				s.End = min(s.End, hunks[k].Old.Start)
+// insertedAgain yields the text of the accepted view that the changes keep and a hunk inserts again, with its ranges in
+// the accepted view before and after.
+func (t *tracer) insertedAgain(old span.Span) iter.Seq2[*written, align.Hunk] {
+	return func(yield func(*written, align.Hunk) bool) {
+		k, _ := slices.BinarySearchFunc(t.changes, old.Start, func(h align.Hunk, off int) int { return cmp.Or(cmp.Compare(h.Old.End, off), -1) })
+		for k = max(0, k-1); t.changes[k].Old.End < old.End; k++ {
+			delta := t.changes[k].New.End - t.changes[k].Old.End
+			kept := span.New(max(old.Start, t.changes[k].Old.End), min(old.End, t.changes[k+1].Old.Start)).Shift(delta)
+			for y := range t.writtenIn(kept) {
+				again := span.New(max(kept.Start, y.view.Start), min(kept.End, y.view.End))
+				if !again.Empty() && !yield(y, align.Hunk{Old: again.Shift(-delta), New: again}) {
+					return
+				}
 			}
-			if !s.Empty() && !yield(s, s.Shift(delta)) || k == len(hunks) {
-				return
-			}
-			at, delta = max(at, hunks[k].Old.End), hunks[k].New.End-hunks[k].Old.End
 		}
 	}
 }
@@ -324,34 +320,36 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// joinMoved joins two hunks of a region if one deletes a word and the other one inserts it again.
+// joinMoved joins two hunks if one deletes a word and the other one inserts it again. It considers only words that the
+// regions have once before and once after the change.
 func (t *tracer) joinMoved() {
-	first := 0 // index of the region's first hunk
+	deleted, inserted, first := make(map[string]int), make(map[string]int), 0
 	for _, r := range t.rewritten {
-		current := singleWords(r.text, r.notes)
-		for word, at := range singleWords(r.old.text, r.old.notes) {
-			to, ok := current[word]
-			i, _ := slices.BinarySearchFunc(r.hunks, at, func(h align.Hunk, at int) int { return h.Old.End - at - 1 })
-			k, _ := slices.BinarySearchFunc(r.hunks, to, func(h align.Hunk, at int) int { return h.New.End - at - 1 })
-			if ok && min(at, to) >= 0 && max(i, k) < len(r.hunks) && r.hunks[i].Old.Start <= at && r.hunks[k].New.Start <= to {
-				t.join(first+i, first+k)
-			}
-		}
+		singleWords(deleted, r.old.text, r.old.notes, r.hunks, first, func(h align.Hunk) span.Span { return h.Old })
+		singleWords(inserted, r.text, r.notes, r.hunks, first, func(h align.Hunk) span.Span { return h.New })
 		first += len(r.hunks)
+	}
+	for word, k := range deleted {
+		if to, ok := inserted[word]; ok && min(k, to) >= 0 {
+			t.join(k, to)
+		}
 	}
 }
 
-// singleWords returns the offsets of the words that a text has once, and a negative number for the others.
-func singleWords(text string, notes []span.Span) map[string]int {
-	at := make(map[string]int)
+// singleWords adds the words of a text, with the index of the hunk that each is in. The index is negative if the word
+// is in no hunk, or not the only one.
+func singleWords(in map[string]int, text string, notes []span.Span, hunks []align.Hunk, first int, side func(align.Hunk) span.Span) {
+	k := 0
 	for w := range markdown.Tokens(text, span.New(0, len(text)), notes) {
-		if _, again := at[w.Of(text)]; again {
-			at[w.Of(text)] = -1
+		for k < len(hunks) && side(hunks[k]).End <= w.Start {
+			k++
+		}
+		if _, again := in[w.Of(text)]; again || k == len(hunks) || side(hunks[k]).Start > w.Start {
+			in[w.Of(text)] = -1
 		} else if w.IsWord() {
-			at[w.Of(text)] = w.Start
+			in[w.Of(text)] = first + k
 		}
 	}
-	return at
 }
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }
@@ -397,7 +395,7 @@ func (t *tracer) made(raw string) []MarkChange {
 		if len(m.Add)+len(m.Del) > 0 {
 			if len(m.From) == 1 {
 				f := &t.old[t.byID[m.From[0]]]
-				m.Same = textAt(raw, m.Add) == textAt(t.Doc.Raw, f.add) && textAt(raw, m.Del) == textAt(t.Doc.Raw, f.del)
+				m.Same = textAt(raw, m.Add) == textAt(t.Doc.Raw, f.before.Add) && textAt(raw, m.Del) == textAt(t.Doc.Raw, f.before.Del)
 			}
 			out = append(out, m)
 		}
