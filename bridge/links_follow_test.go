@@ -663,6 +663,20 @@ func TestLinkBesideASuggestion(t *testing.T) {
 	}
 }
 
+// A second rename gives a link its old text again, and the next write removes the suggestion, which changes nothing. The
+// link is then plain text, and a third rename suggests its new text.
+func TestLinkFollowsARenameWithItsOldText(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"d/C.md": "x\n", "Other.md": "x\n", "B.md": "One [[C]].\n"})
+	rename := v.renames(ann, "Notes/d/C.md", "Notes/D.md")
+	v.renames(ann, "Notes/D.md", "Notes/C.md")
+	v.edits(ann, "Notes/B.md", "One [[C]].\n", "One [[C]].\nMore.\n")
+	v.says("written", "B.md", "One [[C]].{++\nMore.++}\n")
+	v.renames(ann, "Notes/C.md", "Notes/E.md")
+	v.says("renamed", "B.md", "One {--[[C]]--}{++[[E]]++}.{++\nMore.++}\n")
+	v.decides(model.Rejected, rename)
+	v.says("rejected", "B.md", "One [[C]].{++\nMore.++}\n")
+}
+
 // A sentence is accepted, its link is suggested to follow a rename, and the acceptance is undone: the sentence waits as a whole, and
 // its link follows the decision on the rename.
 func TestUndoneSentenceKeepsItsLink(t *testing.T) {

@@ -230,6 +230,33 @@ func TestUndoBringsEverythingBack(t *testing.T) {
 	})
 }
 
+// Exchanges of names may be nested: a note leaves or enters a folder that is exchanged, too. The acceptance of all of
+// them, in any order, gives some nodes temporary names.
+func TestUndoOfNestedExchanges(t *testing.T) {
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		m := newProposalMachine(t, r)
+		defer func() { m.stop() }()
+		for range randomtest.Between(m.r, 2, 3) {
+			m.agentExchanges()
+		}
+		before := m.scene()
+		ids := m.waiting()
+		if len(ids) == 0 {
+			return
+		}
+		if out, err := m.ws.Decide(m.t.Context(), shuffled(m.r, ids), model.Accepted, person); err != nil || len(out.Failed) > 0 {
+			m.t.Fatalf("accepting all: %v %v", err, out.Failed)
+		}
+		m.maybeRestarts()
+		if out, err := m.ws.Undo(m.t.Context(), "", person); err != nil || len(out.Failed) > 0 {
+			m.t.Fatalf("the undo: %v %v", err, out.Failed)
+		}
+		if diff := m.scene().differs(before); diff != "" {
+			m.t.Fatalf("after the undo %s", diff)
+		}
+	})
+}
+
 // Whatever agents do and people reject altogether leaves no trace in the vault, and all of it can
 // be had back.
 

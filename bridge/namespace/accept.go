@@ -29,7 +29,6 @@ type acceptOp struct {
 func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Proposal]error {
 	failed := a.unsatisfiable(left)
 	left = slices.DeleteFunc(slices.Clone(left), func(p *tree.Proposal) bool { return failed[p] != nil })
-	asides := 0
 	for len(left) > 0 {
 		a.PersistChanges() // this may give a waiting rename its name
 		var waiting []*tree.Proposal
@@ -42,10 +41,8 @@ func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Prop
 				delete(failed, p)
 			}
 		}
-		if len(waiting) == len(left) {
-			if asides++; asides > len(waiting) || !a.breakCycle(ctx, waiting) {
-				break
-			}
+		if len(waiting) == len(left) && !a.breakCycle(ctx, waiting) {
+			break
 		}
 		left = waiting
 	}
@@ -200,7 +197,7 @@ func (l *Locked) EndDocs(rel string) {
 }
 
 // breakCycle handles proposals that wait for each other's names. It moves the node of one of them to a temporary name,
-// so that the other proposals can proceed. It reports whether it moved a node.
+// so that the other proposals can proceed. It moves each node once at most, and reports whether it moved one.
 func (a acceptOp) breakCycle(ctx context.Context, waiting []*tree.Proposal) bool {
 	for _, p := range waiting {
 		if rec := p.Record(); rec.Kind != model.ProposedRename || rec.Blocked {
@@ -208,7 +205,10 @@ func (a acceptOp) breakCycle(ctx context.Context, waiting []*tree.Proposal) bool
 		}
 		st := p.Node.State()
 		occupant := st.Dir.InSource(st.Name)
-		i := slices.IndexFunc(waiting, func(q *tree.Proposal) bool { return q.Node == occupant && q.Record().Kind != model.ProposedFile })
+		i := slices.IndexFunc(waiting, func(q *tree.Proposal) bool {
+			rec := q.Record()
+			return q.Node == occupant && rec.Kind != model.ProposedFile && rec.DisplacedName == ""
+		})
 		if i < 0 {
 			continue
 		}

@@ -17,33 +17,27 @@ import (
 // This file undoes decisions on proposals. It reverts the change in the source, makes the proposal pending again, and
 // applies the proposal to the shown tree.
 
-// Undo undoes the decisions of journal entries, which must be newest first. It undoes acceptances one by one, and then
-// all rejections together. It undoes an exchange of names as a whole or not at all. The decisions concern proposals of
-// the root and were made in one batch. Undo returns the proposals that are pending again, and, by ID, the errors of the
-// other proposals, such as tree.ErrMovedSince. d is the decision that records the undo.
+// Undo undoes the decisions of journal entries, which must be newest first. The Rel of an entry is the present path of
+// its node. Undo undoes acceptances one by one, and then all rejections together. It undoes an exchange of names as a
+// whole or not at all. The decisions concern proposals of the root and were made in one batch. Undo returns the
+// proposals that are pending again, and, by ID, the errors of the other proposals, such as tree.ErrMovedSince. d is the
+// decision that records the undo.
 func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	l := f.Lock()
 	defer l.Unlock()
 	u := undoOp{Locked: l, d: d, failed: make(map[string]error)}
 	var accepted, rejected []model.ProposalRecord
-	moved := make(map[string]string) // where the decisions left the nodes that are not there any more, by proposal ID
+	moved := make(map[string]string) // paths at which the decisions left nodes that are no longer there, by proposal ID
 	for _, e := range entries {
 		rec := *e.Decision.Proposal
 		rec.PendingDecision, rec.MovingTo = nil, ""
-		at := rec.Rel
 		if e.Decision.Verdict == model.Accepted {
-			at = rec.To()
-			for _, newer := range slices.Backward(accepted) {
-				if newer.Kind == model.ProposedRename {
-					at = model.Rebased(at, newer.Rel, newer.To())
-				}
-			}
 			accepted = append(accepted, rec)
 		} else {
 			rejected = append(rejected, rec)
 		}
-		if n := l.Lookup(at); n == nil || n.State().Pending != nil || !isNodeOf(ctx, n, &rec) {
-			moved[rec.ID] = at
+		if n := l.Lookup(e.Rel); n == nil || n.State().Pending != nil || !isNodeOf(ctx, n, &rec) {
+			moved[rec.ID] = e.Rel
 		}
 	}
 	list := append(u.acceptances(ctx, u.wholeExchanges(accepted, moved)), u.rejections(ctx, u.wholeExchanges(rejected, moved))...)

@@ -265,8 +265,11 @@ func (r *Review) undoProposals(ctx context.Context, j journalView, entries []mod
 		}
 		back := moves
 		for i, e := range list {
+			now := j.withCurrentPaths(e, moves).Decision.Proposal
 			list[i] = j.withCurrentPaths(e, back)
+			list[i].Rel = now.Rel
 			if e.Decision.Verdict == model.Accepted {
+				list[i].Rel = now.To()
 				back = append(back, undoMoves(list[i], list[:i])...)
 			}
 		}

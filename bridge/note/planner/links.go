@@ -45,15 +45,17 @@ func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
 		return p, false
 	}
 	p.Off, p.Pending = at.Start, true
+	marked := false // a write may have removed the marks of pending facts
 	i, _ := slices.BinarySearchFunc(l.layout.Text, p.Off+1, func(c diffwrap.Content, at int) int { return c.End - at })
 	if i < len(l.layout.Text) {
 		c := l.layout.Text[i]
 		whole, ok := textmerge.MapBack(l.inView, link)
-		p.Added, p.Pending = c.Added, !ok || c.Mark >= 0 || whole.Start < c.Start || c.End < whole.End
+		marked, p.Added, p.Pending = c.Mark >= 0, c.Added, !ok || c.Mark >= 0 || whole.Start < c.Start || c.End < whole.End
 	}
 	if l.rename != "" {
 		for f := range l.layout.In(diffwrap.Span{Start: p.Off, End: p.Off + 1}) {
 			p.Own, p.Kept = f.LinkOf(l.rename)
+			p.Own = p.Own && marked
 			p.Since, p.Relinked = f.Since(), f.Relinked
 			p.Followed = f.Ins.Of != nil && f.Ins.Of.FollowsRename()
 		}
