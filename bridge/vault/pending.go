@@ -104,20 +104,17 @@ const maxDepth = 64
 
 // observe checks the due paths, drops those without changes, and returns the settled paths in sorted order.
 func (w *watch) observe(now time.Time) (ready []string) {
-	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
-		c := w.pending[rel]
-		if c.due.After(now) {
-			continue
+	for rel, c := range w.pending {
+		if !c.due.After(now) {
+			w.observeOne(rel, c, now)
 		}
-		w.observeOne(rel, c, now)
 	}
-	leaving := w.missing()
 	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
 		c := w.pending[rel]
 		if c.due.After(now) {
 			continue
 		}
-		switch wait := w.wait(rel, c, now, leaving); {
+		switch wait := w.wait(rel, c, now); {
 		case wait < 0:
 			delete(w.pending, rel)
 		case wait == 0:
@@ -146,9 +143,8 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 
 // wait returns how long to wait until the next check of a path. It is 0 if the path has settled, and negative if the
 // path has no changes.
-func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.ID]string) time.Duration {
+func (w *watch) wait(rel string, c *change, now time.Time) time.Duration {
 	old := w.v.tree.entry(rel)
-	left, leaves := leaving[vaultdir.IDOfStamp(c.entry.Stamp)]
 	if old != nil && c.there() && otherKind(old, &c.entry) {
 		old = nil // an entry of another type has replaced the old entry
 	}
@@ -163,10 +159,10 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	case old == nil && w.v.tree.entry(model.Parent(rel)) == nil:
 		w.mark(model.Parent(rel))
 		return coalesce
-	case isUnknown(old, &c.entry) && leaves && left != rel: // if left is rel, the inode was reused
+	case isUnknown(old, &c.entry) && w.isMoved(rel, c, now):
 		return coalesce // wait for the other half of a rename
 	case old == nil && c.entry.Dir:
-		return w.newFolder(rel, c, now)
+		return 0
 	case old != nil && old.Dir && c.entry.Dir:
 		return w.sameFolder(rel, old, c)
 	case old != nil && old.Stamp == c.entry.Stamp:
@@ -177,18 +173,6 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 		return max(0, vaultdir.MaxQuietWait-unchanged)
 	}
 	return max(0, saveQuiet-unchanged)
-}
-
-// newFolder returns the same result as wait, for a folder that the tree does not have under its name. If the tree has
-// the folder under another name, that name is checked first, because its event may come later than the check of the
-// folder's new parent.
-func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
-	old, found := w.v.tree.findFolder(vaultdir.IDOfStamp(c.entry.Stamp))
-	if !found || old == rel || now.Sub(c.first) >= lookLimit {
-		return 0
-	}
-	w.mark(old)
-	return coalesce
 }
 
 // sameFolder watches a folder that the tree has under its name. If another folder has taken the name, sameFolder does

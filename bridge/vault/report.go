@@ -2,6 +2,7 @@ package vault
 
 import (
 	"strings"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
@@ -14,19 +15,22 @@ func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
 
-// missing returns the pending files and folders of the tree that are missing at the moment, or whose names now belong
-// to entries of another type. A missing file or folder that appears under another name was renamed.
-func (w *watch) missing() map[vaultdir.ID]string {
-	ids := make(map[vaultdir.ID]string)
-	for rel, c := range w.pending {
-		if c.seen.Since.IsZero() {
-			continue
-		}
-		if e := w.v.tree.entry(rel); e != nil && (!c.there() || otherKind(e, &c.entry)) {
-			ids[vaultdir.IDOfStamp(e.Stamp)] = rel
-		}
+// isMoved reports whether the unknown entry at rel was moved there: the tree has its inode under another name, which is
+// missing now or has an entry of another type. isMoved checks that name itself, because its event may come later.
+func (w *watch) isMoved(rel string, c *change, now time.Time) bool {
+	from, ok := w.v.tree.pathOf(c.entry.Stamp)
+	if !ok || from == rel {
+		return false
 	}
-	return ids
+	old := w.pending[from]
+	if old == nil {
+		w.mark(from)
+		old = w.pending[from]
+	}
+	if old.there() {
+		w.observeOne(from, old, now)
+	}
+	return !old.there() || otherKind(&old.entry, &c.entry)
 }
 
 // isUnknown reports whether e is not the file or folder that the tree has under the name of e. old is the entry of the
@@ -39,10 +43,7 @@ func isUnknown(old, e *model.SourceEntry) bool {
 func (w *watch) unknown() map[vaultdir.ID]string {
 	at := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
-		if c.seen.Since.IsZero() || !c.there() {
-			continue
-		}
-		if isUnknown(w.v.tree.entry(rel), &c.entry) {
+		if !c.seen.Since.IsZero() && c.there() && isUnknown(w.v.tree.entry(rel), &c.entry) {
 			at[vaultdir.IDOfStamp(c.entry.Stamp)] = rel
 		}
 	}

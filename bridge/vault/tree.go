@@ -16,12 +16,14 @@ import (
 type tree struct {
 	mu       sync.Mutex // guards the fields below
 	root     node
-	changing map[string]int // by path: number of methods that are changing the path
+	byID     map[vaultdir.ID]*node // one entry for each inode; it may be an entry that the tree no longer has
+	changing map[string]int        // by path: number of methods that are changing the path
 }
 
-// node is one name. Its Rel is "", so that moving a folder is one step.
+// node is one name. Its Rel is only that name, so that moving a folder is one step.
 type node struct {
 	model.SourceEntry
+	parent   *node
 	written  bool // this process wrote the bytes of the stamp
 	children map[string]*node
 }
@@ -69,10 +71,12 @@ func (n *node) putAt(e model.SourceEntry) *node {
 func (n *node) put(name string, e *model.SourceEntry) *node {
 	child := n.children[name]
 	if child == nil || child.Dir != e.Dir {
-		child = new(node)
-		n.children[strings.Clone(name)] = child // name shares memory with a whole path
+		child = &node{parent: n}
+		child.Rel = strings.Clone(name) // name shares memory with a whole path
+		n.children[child.Rel] = child
 	}
-	child.SourceEntry, child.Rel, child.written = *e, "", false
+	name = child.Rel
+	child.SourceEntry, child.Rel, child.written = *e, name, false
 	if e.Dir && child.children == nil {
 		child.children = make(map[string]*node)
 	}
@@ -101,22 +105,6 @@ func (n *node) remove(rel string) *node {
 	return child
 }
 
-// findFolder returns the path of the folder with the given ID below n, which is at rel.
-func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
-	for name, child := range n.children {
-		switch {
-		case !child.Dir:
-		case child.id() == id:
-			return vaultdir.Join(rel, name), true
-		default:
-			if at, ok := child.findFolder(vaultdir.Join(rel, name), id); ok {
-				return at, true
-			}
-		}
-	}
-	return "", false
-}
-
 // same reports whether e is unchanged. For a folder only its inode counts, because its times change with its contents.
 func (n *node) same(e model.SourceEntry) bool {
 	if n.Dir || e.Dir {
@@ -128,7 +116,10 @@ func (n *node) same(e model.SourceEntry) bool {
 func (t *tree) replace(root node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.root = root
+	t.root, t.byID = root, make(map[vaultdir.ID]*node)
+	for e := range root.entries("") {
+		t.byID[vaultdir.IDOfStamp(e.Stamp)] = root.get(e.Rel)
+	}
 }
 
 func (t *tree) hadEntries() bool {
@@ -137,10 +128,18 @@ func (t *tree) hadEntries() bool {
 	return len(t.root.children) > 0
 }
 
-func (t *tree) findFolder(id vaultdir.ID) (rel string, ok bool) {
+// pathOf returns the path that the tree has for a file or folder, maybe under an earlier name.
+func (t *tree) pathOf(file model.Stamp) (rel string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.root.findFolder("", id)
+	n := t.byID[vaultdir.IDOfStamp(file)]
+	if n == nil || !n.Stamp.IsFile(file) {
+		return "", false
+	}
+	for d := n; d.parent != nil; d = d.parent {
+		rel = path.Join(d.Rel, rel)
+	}
+	return rel, t.root.get(rel) == n
 }
 
 func (t *tree) entry(rel string) *model.SourceEntry {
@@ -168,21 +167,32 @@ func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
 func (t *tree) record(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.root.putAt(e)
+	t.put(e)
+}
+
+// put adds or updates an entry. Call it with t.mu locked.
+func (t *tree) put(e model.SourceEntry) *node {
+	if old := t.root.get(e.Rel); old != nil {
+		delete(t.byID, old.id())
+	}
+	n := t.root.putAt(e)
+	t.byID[n.id()] = n
+	return n
 }
 
 // recordWritten is record for an entry that this process has written, so that Run does not report it.
 func (t *tree) recordWritten(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.root.putAt(e).written = true
+	t.put(e).written = true
 }
 
 func (t *tree) move(oldRel, newRel string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.root.remove(oldRel); n != nil {
-		t.root.folder(model.Parent(newRel)).children[path.Base(newRel)] = n
+		n.parent, n.Rel = t.root.folder(model.Parent(newRel)), strings.Clone(path.Base(newRel))
+		n.parent.children[n.Rel] = n
 	}
 }
 
@@ -196,6 +206,9 @@ func (t *tree) forget(rel string) []model.SourceEntry {
 	}
 	list := slices.AppendSeq([]model.SourceEntry{n.entry(rel)}, n.entries(rel))
 	slices.Reverse(list)
+	for _, e := range list {
+		delete(t.byID, vaultdir.IDOfStamp(e.Stamp))
+	}
 	return list
 }
 

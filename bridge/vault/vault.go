@@ -66,7 +66,7 @@ func New(dir string, o Options) (*Vault, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	v := &Vault{o: o, log: o.Logger.With(logVault, abs), tree: tree{changing: make(map[string]int)}}
+	v := &Vault{o: o, log: o.Logger.With(logVault, abs), tree: tree{byID: make(map[vaultdir.ID]*node), changing: make(map[string]int)}}
 	if v.folder, err = vaultdir.Open(o.Disk, abs); err != nil {
 		return nil, wrap("open", abs, err)
 	}

@@ -405,6 +405,28 @@ func TestRenameOverAFile(t *testing.T) {
 	}
 }
 
+// A move is a rename even if its old name is checked long after its new name, as in a folder that is polled. A second
+// name of a file is no move.
+func TestMoveOutOfAPolledFolder(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{MaxWatches: 1})
+	p.Save("Top.md", "1")
+	for _, rel := range []string{"dir/A.md", "dir/B.md", "dir/sub/N.md", "dir/Twice.md"} {
+		p.Save(rel, rel)
+	}
+	events := follow(t, v)
+	for from, to := range map[string]string{"dir/A.md": "Top.md", "dir/B.md": "New.md", "dir/sub": "sub"} {
+		p.Rename(from, to)
+		for _, ev := range await(t, events, "a rename", is(model.EventRenamed, to)) {
+			if ev.Kind != model.EventRenamed || ev.OldRel != from {
+				t.Errorf("%s to %s: %v %s of %q", from, to, ev.Kind, ev.Rel, ev.OldRel)
+			}
+		}
+	}
+	p.check(os.Link(p.path("dir/Twice.md"), p.path("Twice.md")))
+	await(t, events, "a second name", is(model.EventCreated, "Twice.md"))
+}
+
 // TestKindChanges puts a folder in place of a file and a file in place of a folder.
 func TestKindChanges(t *testing.T) {
 	v, p := open(t, vault.Options{})
