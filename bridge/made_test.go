@@ -59,6 +59,35 @@ func (a worker) sourceHas() string {
 	return strings.Join(slices.Sorted(slices.Values(a.Source("Notes").Person(a.t).Names())), " ")
 }
 
+// An agent's folder takes the name of another folder, and a third folder takes its name. The undo of the acceptance
+// restores the agent's folder as the agent's, so the rejection removes it.
+func TestUndoKnowsTheAgentsFolder(t *testing.T) {
+	a := worker{bridgetest.New(t, map[string]string{"Notes/d/N.md": "x\n", "Notes/d/e/E.md": "x\n"}), t, ann}
+	before := a.sourceHas()
+	a.mkdir("Notes/made")
+	a.move("Notes/d/N.md", "Notes/made/N.md")
+	a.move("Notes/d/e", "Notes/d/aside")
+	a.move("Notes/made", "Notes/d/e")
+	a.move("Notes/d", "Notes/made")
+	list, err := a.Proposals(t.Context(), "")
+	a.must(err)
+	var all, folders []string
+	for _, p := range list {
+		if all = append(all, p.ID); p.Dir {
+			folders = append(folders, p.ID)
+		}
+	}
+	decide(t, a.Workspace, model.Accepted, folders...)
+	out, err := a.Undo(t.Context(), "", person)
+	if a.must(err); len(out.Failed) > 0 {
+		t.Fatal(out.Failed)
+	}
+	decide(t, a.Workspace, model.Rejected, all...)
+	if got := a.sourceHas(); got != before {
+		t.Errorf("rejected: the source has %s, had %s", got, before)
+	}
+}
+
 // What an author makes and takes away again leaves nothing, until somebody else has
 // used it.
 func TestWhatCancelsOut(t *testing.T) {

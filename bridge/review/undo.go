@@ -419,6 +419,10 @@ func (j journalView) withCurrentPaths(e model.JournalEntry, moves []move) model.
 	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
 	d, rec := *e.Decision, *e.Decision.Proposal
 	changed := d.Verdict == model.Accepted && rec.Kind == model.ProposedFile
+	renamed := d.Verdict == model.Accepted && rec.Kind == model.ProposedRename
+	if renamed { // paths in the node are below its new path while the moves apply
+		rec.RebaseOthers(rec.Rel, rec.To())
+	}
 	for _, m := range moves {
 		if m.entry >= i || m.folder != e.Root || !m.dir && !changed {
 			continue
@@ -430,6 +434,9 @@ func (j journalView) withCurrentPaths(e model.JournalEntry, moves []move) model.
 		rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), m.from, m.to), path.Base(rec.Rel))
 		rec.ToDir = model.Rebased(rec.ToDir, m.from, m.to)
 		rec.RebaseOthers(m.from, m.to)
+	}
+	if renamed {
+		rec.RebaseOthers(rec.To(), rec.Rel)
 	}
 	for _, m := range slices.Backward(moves) { // a user may have created a removed folder again
 		if strings.HasPrefix(m.to, removedRel) {

@@ -104,12 +104,10 @@ const maxDepth = 64
 
 // observe checks the due paths, drops those without changes, and returns the settled paths in sorted order.
 func (w *watch) observe(now time.Time) (ready []string) {
-	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
-		c := w.pending[rel]
-		if c.due.After(now) {
-			continue
+	for rel, c := range w.pending {
+		if !c.due.After(now) {
+			w.observeOne(rel, c, now)
 		}
-		w.observeOne(rel, c, now)
 	}
 	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
 		c := w.pending[rel]

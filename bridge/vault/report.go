@@ -43,10 +43,7 @@ func isUnknown(old, e *model.SourceEntry) bool {
 func (w *watch) unknown() map[vaultdir.ID]string {
 	at := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
-		if c.seen.Since.IsZero() || !c.there() {
-			continue
-		}
-		if isUnknown(w.v.tree.entry(rel), &c.entry) {
+		if !c.seen.Since.IsZero() && c.there() && isUnknown(w.v.tree.entry(rel), &c.entry) {
 			at[vaultdir.IDOfStamp(c.entry.Stamp)] = rel
 		}
 	}

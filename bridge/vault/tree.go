@@ -105,13 +105,6 @@ func (n *node) remove(rel string) *node {
 	return child
 }
 
-func (n *node) index(byID map[vaultdir.ID]*node) {
-	for _, child := range n.children {
-		byID[child.id()] = child
-		child.index(byID)
-	}
-}
-
 // same reports whether e is unchanged. For a folder only its inode counts, because its times change with its contents.
 func (n *node) same(e model.SourceEntry) bool {
 	if n.Dir || e.Dir {
@@ -124,7 +117,9 @@ func (t *tree) replace(root node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.root, t.byID = root, make(map[vaultdir.ID]*node)
-	t.root.index(t.byID)
+	for e := range root.entries("") {
+		t.byID[vaultdir.IDOfStamp(e.Stamp)] = root.get(e.Rel)
+	}
 }
 
 func (t *tree) hadEntries() bool {
