@@ -274,7 +274,7 @@ func (m *proposalMachine) agentDeletes() {
 	p := m.aPath()
 	before, _ := m.vault()
 	shown := m.words()
-	if _, err := m.ws.Remove(m.t.Context(), p, bridge.ChangeRequest{Author: agent, Confirm: true}); err != nil {
+	if _, err := m.ws.Remove(m.t.Context(), p, bridge.ChangeRequest{Author: agent}); err != nil {
 		m.refused(err, shown)
 		return
 	}

@@ -395,9 +395,6 @@ func TestBrake(t *testing.T) {
 	if err := remove(12, bridge.ChangeRequest{Author: agent}); !errors.Is(err, model.ErrDeletionLimit) || !strings.Contains(err.Error(), "wait a minute") {
 		t.Errorf("a thirteenth of 120 notes: %v", err)
 	}
-	if err := remove(12, bridge.ChangeRequest{Author: agent, Confirm: true}); err != nil {
-		t.Errorf("confirmed: %v", err)
-	}
 	if err := remove(13, bridge.ChangeRequest{Author: model.Author{Name: "another"}}); err != nil {
 		t.Errorf("by another author: %v", err)
 	}

@@ -220,7 +220,7 @@ func (d *day) agentDeletes() {
 	if p == "" {
 		return
 	}
-	_, err := d.p.ws.Remove(d.t.Context(), p, bridge.ChangeRequest{Author: author, Confirm: true})
+	_, err := d.p.ws.Remove(d.t.Context(), p, bridge.ChangeRequest{Author: author})
 	d.done(fmt.Sprintf("%s deletes %s", author.Name, p), err)
 }
 

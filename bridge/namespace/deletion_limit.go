@@ -40,5 +40,5 @@ func (f *Root) CheckDeletionLimit(author model.Author) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %d of %d notes of %q within a minute; ask the user to decide on them (relayfs suggestions list), "+
-		"or wait a minute and continue, or confirm if the call allows it", model.ErrDeletionLimit, n, notes, f.Name)
+		"or wait a minute and continue", model.ErrDeletionLimit, n, notes, f.Name)
 }

@@ -27,7 +27,6 @@ type ChangeRequest struct {
 	Author  model.Author
 	Origin  any  // copied to Event.Origin
 	Replace bool // Rename: replace an existing file
-	Confirm bool // many deletions are intended: skip the deletion limit
 	// Base is the sum of the content that the writer of a whole file has read. If it is zero, the write replaces any
 	// content.
 	Base model.ContentSum

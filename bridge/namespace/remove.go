@@ -11,7 +11,7 @@ import (
 // removal is a proposal, unless the structure policy is direct or the node is the author's own (see the package
 // comment). It returns ErrDeletionLimit to stop a burst of deletions: within a minute an author may propose to delete
 // at most 20 notes or a tenth of the root's notes, whichever is less, but always five. Deletions on which a user has
-// decided do not count. o.Confirm skips the limit.
+// decided do not count.
 func (n *Namespace) Remove(ctx context.Context, p model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("remove", p, o); err != nil {
 		return ChangeResult{}, err
@@ -55,7 +55,7 @@ func (n *Namespace) removeIn(ctx context.Context, f *Root, p model.Path, o Chang
 	if !st.Proposed && (n.config.Structure == Direct || len(x.SourceChildren()) == 0 && n.isAgentsOwn(x, o.Author)) {
 		return "", dropped, n.removeNow(ctx, l, x, p, o)
 	}
-	if !o.Confirm && x.Kind == model.KindNote {
+	if x.Kind == model.KindNote {
 		if err := f.CheckDeletionLimit(o.Author); err != nil {
 			return "", "", err
 		}

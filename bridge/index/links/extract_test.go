@@ -12,14 +12,10 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// show writes a link as kind:target+subpath|display, flags after it.
+// show writes a link as kind:target+subpath, flags after it.
 func show(l links.Link) string {
 	kind := map[links.Kind]string{links.Wikilink: "w", links.Embed: "e", links.Markdown: "m", links.MarkdownEmbed: "i", links.Definition: "d"}[l.Kind]
-	s := kind + ":" + l.Target + l.Subpath
-	if l.Display != "" {
-		s += "|" + l.Display
-	}
-	return s + map[links.Pending]string{links.PendingAddition: " added", links.PendingDeletion: " deleted"}[l.Pending]
+	return kind + ":" + l.Target + l.Subpath + map[links.Pending]string{links.PendingAddition: " added", links.PendingDeletion: " deleted"}[l.Pending]
 }
 
 func showAll(ls []links.Link) []string {
@@ -39,8 +35,8 @@ var extractTests = []struct {
 	{"nothing", "a [b] (c) d", nil},
 	{"row 10 extension in capitals", "[[Ext.MD]]", []string{"w:Ext.MD"}},
 	{"row 11 extension", "[[Note.md]] [[Note]]", []string{"w:Note.md", "w:Note"}},
-	{"row 12 display text", "[[Note|AL]]", []string{"w:Note|AL"}},
-	{"row 12 only the first pipe splits", "[[Note|a|b]]", []string{"w:Note|a|b"}},
+	{"row 12 display text", "[[Note|AL]]", []string{"w:Note"}},
+	{"row 12 only the first pipe splits", "[[Note|a|b]]", []string{"w:Note"}},
 	{"row 13 aliases are no links", "---\naliases: SC\n---\n[[x]]", []string{"w:x"}},
 	{"row 14 self link", "[[#H]]", []string{"w:#H"}},
 	{"row 15 chained subpath", "[[Note#H1#H2]]", []string{"w:Note#H1#H2"}},
@@ -49,20 +45,20 @@ var extractTests = []struct {
 	{"row 17 block", "[[Note#^id-1]]", []string{"w:Note#^id-1"}},
 	{"row 18 id on its own line", "| a |\n|---|\n| [[x]] |\n\n^id\n\n[[#^id]]", []string{"w:x", "w:#^id"}},
 	{"row 19 embeds", "![[Note]] ![[img.png|100x145]] ![[d.pdf#page=3]]",
-		[]string{"e:Note", "e:img.png|100x145", "e:d.pdf#page=3"}},
+		[]string{"e:Note", "e:img.png", "e:d.pdf#page=3"}},
 	{"row 20 attachment", "[[Figure 1.png]]", []string{"w:Figure 1.png"}},
-	{"row 21 markdown link is decoded", "[t](My%20Note.md)", []string{"m:My Note.md|t"}},
-	{"row 22 markdown path", "[t](Sub/My%20Note.md#A%20B)", []string{"m:Sub/My Note.md#A B|t"}},
+	{"row 21 markdown link is decoded", "[t](My%20Note.md)", []string{"m:My Note.md"}},
+	{"row 22 markdown path", "[t](Sub/My%20Note.md#A%20B)", []string{"m:Sub/My Note.md#A B"}},
 	{"row 23 literal space", "[t](Sub/My Note.md)", nil},
 	{"row 23 title", `[t](Sub/Note.md "My title") [u](<My Note.md> 't') [v](n.md (t))`,
-		[]string{"m:Sub/Note.md|t", "m:My Note.md|u", "m:n.md|v"}},
-	{"row 24 hash splits", "[t](We!rd%20(name)%20[x]%20#1.md)", []string{"m:We!rd (name) [x]#1.md|t"}},
+		[]string{"m:Sub/Note.md", "m:My Note.md", "m:n.md"}},
+	{"row 24 hash splits", "[t](We!rd%20(name)%20[x]%20#1.md)", []string{"m:We!rd (name) [x]#1.md"}},
 	{"row 25 single bracket", "[[Sq]uare]]", []string{"w:Sq]uare"}},
 	{"row 26 nested", "[[a [[Inner]] b]]", []string{"w:Inner"}},
 	{"row 26 three brackets", "[[[Note]]]", []string{"w:Note"}},
 	{"row 27 newline", "[[a\nb]] [[c]]", []string{"w:c"}},
 	{"row 28 URL in a wikilink", "[[https://e.com]]", []string{"w:https://e.com"}},
-	{"row 28 URLs in markdown links", "[a](https://e.com) [b](mailto:x@y) [c](//h/p) ![d](data:x) [e](n.md)", []string{"m:n.md|e"}},
+	{"row 28 URLs in markdown links", "[a](https://e.com) [b](mailto:x@y) [c](//h/p) ![d](data:x) [e](n.md)", []string{"m:n.md"}},
 	{"row 29 obsidian comment", "%%[[Hidden]]%%\n\n%%\n[[Block]]\n%%", []string{"w:Hidden", "w:Block"}},
 	{"row 29 html comment", "a <!-- [[x]] --> [[y]]\n<!--\n\n[[z]]\n--> [[u]]", []string{"w:y", "w:u"}},
 	{"row 29 html comment without an end", "[[a]]\n\n<!-- [[x]]\n\n[[y]]", []string{"w:a"}},
@@ -82,14 +78,14 @@ var extractTests = []struct {
 	{"row 30 indented list text is not code", "- a\n\n    [[x]]\n\n    - [[y]]", []string{"w:x", "w:y"}},
 	{"row 30 a tab after a mark is no code", "-\t[[x]]\n\n>\t[[y]]\n\n> \t[[z]]\n\n1.\t- \t[[u]]", []string{"w:x", "w:y", "w:z", "w:u"}},
 	{"row 31 callout, footnote", "> [!note] [[a]]\n> [[b]]\n\n[^1]: see [[c]]", []string{"w:a", "w:b", "w:c"}},
-	{"row 31 table", "| [[n\\|a]] | [[m#h\\|b]] |", []string{"w:n|a", "w:m#h|b"}},
+	{"row 31 table", "| [[n\\|a]] | [[m#h\\|b]] |", []string{"w:n", "w:m#h"}},
 	{"row 32 front matter", "---\nx: \"[[N]]\"\ny:\n  - '[[M|m]]'\n  - \"[[O#h]]\" # \"[[no]]\"\nz: [\"[[P]]\", '[[Q]]']\nplain: it's \"[[no]]\"\n---\n[[B]]",
-		[]string{"w:N", "w:M|m", "w:O#h", "w:P", "w:Q", "w:B"}},
+		[]string{"w:N", "w:M", "w:O#h", "w:P", "w:Q", "w:B"}},
 	{"row 32 unquoted", "---\nx: [[N]]\n---\n", nil},
 	{"row 32 no front matter", "---\nx: [[N]]\n", []string{"w:N"}},
 	{"row 32 not on the first line", "\n---\nx: [[N]]\n---\n", []string{"w:N"}},
 	{"row 32 CRLF and BOM", "\ufeff---\r\nx: \"[[N]]\"\r\ny: [[no]]\r\n---\r\n[[B]]\r\n", []string{"w:N", "w:B"}},
-	{"row 33 markdown link in front matter", "---\nx: \"[t](My%20Note.md)\"\n---\n", []string{"m:My Note.md|t"}},
+	{"row 33 markdown link in front matter", "---\nx: \"[t](My%20Note.md)\"\n---\n", []string{"m:My Note.md"}},
 	{"row 34 math", "$a [[x]] b$ [[US$ and A$]]", []string{"w:x", "w:US$ and A$"}},
 	{"row 35 tags", "#a/b [[x]] #tag", []string{"w:x"}},
 	{"row 42 suggestions", "{++[[New]]++} {--[[Old]]--} {~~[[A]]~>[[B]]~~} {>>[[C]]<<} {==[[D]]==}",
@@ -98,21 +94,21 @@ var extractTests = []struct {
 
 	{"escaped brackets", `\[[a]] \[b](c.md) [d\](e.md) \![[f]]`, []string{"w:f"}},
 	{"empty", "[[]] [[ ]] [[|x]] [[#]] [t]() [t](#)", nil},
-	{"spaces", "[[ Note\u00a0A #h |x]]", []string{"w:Note A#h|x"}},
-	{"image in a link", "[![alt](a.png)](b.md)", []string{"m:b.md|![alt](a.png)", "i:a.png|alt"}},
-	{"links do not nest", "[a [b](c.md) d](e.md)", []string{"m:c.md|b"}},
-	{"balanced parentheses", `[t](a(b)c.md) [u](a\)b.md)`, []string{"m:a(b)c.md|t", "m:a)b.md|u"}},
-	{"bad percent escapes", "[t](50%.md) [u](a%FFb.md)", []string{"m:50%.md|t", "m:a%FFb.md|u"}},
-	{"text over a line break", "[a\nb](c.md)", []string{"m:c.md|a\nb"}},
+	{"spaces", "[[ Note\u00a0A #h |x]]", []string{"w:Note A#h"}},
+	{"image in a link", "[![alt](a.png)](b.md)", []string{"m:b.md", "i:a.png"}},
+	{"links do not nest", "[a [b](c.md) d](e.md)", []string{"m:c.md"}},
+	{"balanced parentheses", `[t](a(b)c.md) [u](a\)b.md)`, []string{"m:a(b)c.md", "m:a)b.md"}},
+	{"bad percent escapes", "[t](50%.md) [u](a%FFb.md)", []string{"m:50%.md", "m:a%FFb.md"}},
+	{"text over a line break", "[a\nb](c.md)", []string{"m:c.md"}},
 	{"text over a blank line", "[a\n\nb](c.md)", nil},
-	{"reference links", "[a][b] [c]\n\n[b]: note.md", []string{"d:note.md|b"}},
+	{"reference links", "[a][b] [c]\n\n[b]: note.md", []string{"d:note.md"}},
 	{"definitions", "[a]: A.md\n[b]:B%20C.md#H%201 \"t\"\n  [c d]: <D e.md> 'x y'\n# H\n[e]: ../f/E.md (t)\n> - [f]: F.md\n> [g]: G.md",
-		[]string{"d:A.md|a", "d:B C.md#H 1|b", "d:D e.md|c d", "d:../f/E.md|e", "d:F.md|f", "d:G.md|g"}},
+		[]string{"d:A.md", "d:B C.md#H 1", "d:D e.md", "d:../f/E.md", "d:F.md", "d:G.md"}},
 	{"definitions in quotes", "> [f]: F.md\n> [g]: G.md\n\n- [h]: H.md\n- [i]: I.md\n***\n[j]: J.md",
-		[]string{"d:F.md|f", "d:G.md|g", "d:H.md|h", "d:I.md|i", "d:J.md|j"}},
+		[]string{"d:F.md", "d:G.md", "d:H.md", "d:I.md", "d:J.md"}},
 	{"no definitions", "text\n[a]: A.md\n\n[^b]: B.md\n\n[c]: C d.md\n\n[d]: D.md \"t\" x\n\n[e]:\n\n[ ]: E.md\n\n[f] : F.md\n\n\\[g]: G.md\n\n[h[i]: I.md\n\n[j]: https://e.com\n\n`[k]: K.md`", nil},
-	{"definitions in code", "```\n[a]: A.md\n```\n\n    [b]: B.md\n\n<!--\n[c]: C.md\n-->\n[d]: D.md", []string{"d:D.md|d"}},
-	{"a link after a definition", "[a]: A.md\n[[B]] [c](C.md)", []string{"d:A.md|a", "w:B", "m:C.md|c"}},
+	{"definitions in code", "```\n[a]: A.md\n```\n\n    [b]: B.md\n\n<!--\n[c]: C.md\n-->\n[d]: D.md", []string{"d:D.md"}},
+	{"a link after a definition", "[a]: A.md\n[[B]] [c](C.md)", []string{"d:A.md", "w:B", "m:C.md"}},
 }
 
 func TestExtract(t *testing.T) {
@@ -180,7 +176,7 @@ func checkRanges(t *testing.T, text string) {
 		if !strings.HasPrefix(whole, begin) || !strings.HasSuffix(whole, end) {
 			t.Fatalf("%v %q in %q", l.Kind, whole, text)
 		}
-		if valid && !utf8.ValidString(l.Target+l.Subpath+l.Display) {
+		if valid && !utf8.ValidString(l.Target+l.Subpath) {
 			t.Fatalf("%q is not valid UTF-8", show(l))
 		}
 	}

@@ -131,9 +131,9 @@ func (in *inline) wikilink(i, end int) {
 
 func parseWikilink(text string, off, end int) (Link, bool) {
 	inner := text[off+2 : end]
-	target, display, _ := strings.Cut(inner, "|")
+	target, _, piped := strings.Cut(inner, "|")
 	// In a table the pipe is escaped, because otherwise it would end the cell.
-	if len(target) < len(inner) {
+	if piped {
 		target = strings.TrimSuffix(target, `\`)
 	}
 	linkpath, _, _ := strings.Cut(target, "#")
@@ -141,7 +141,6 @@ func parseWikilink(text string, off, end int) (Link, bool) {
 		Kind:      Wikilink,
 		Target:    cleanSpace(linkpath),
 		Subpath:   strings.TrimSpace(target[len(linkpath):]),
-		Display:   display,
 		Off:       off,
 		Len:       end + 2 - off,
 		TargetOff: off + 2 + strings.Index(linkpath, strings.TrimSpace(linkpath)),

@@ -28,9 +28,6 @@ type Link struct {
 	Target string
 	// Subpath is "" or begins with '#': "#Heading", "#H1#H2", "#^block-id".
 	Subpath string
-	// Display is the text after '|' of a wikilink (the size, in an embed of an image), or the text in the brackets of a
-	// Markdown link or definition.
-	Display string
 	Pending Pending
 
 	Off, Len int // range of the whole link, including '!'

@@ -34,7 +34,7 @@ func (in *inline) close(i int) int {
 	if !open.image {
 		in.imagesOnly = top // links cannot contain links
 	}
-	if l, ok := dest.link(in.text, open, i); ok {
+	if l, ok := dest.link(in.text, open); ok {
 		in.links = append(in.links, l)
 	}
 	return dest.end
@@ -95,7 +95,7 @@ func (s *scanner) definition(off, end int) bool {
 	if !ok || d.end != end || d.len == 0 {
 		return false
 	}
-	if l, ok := d.link(s.text, bracket{off: off}, label); ok {
+	if l, ok := d.link(s.text, bracket{off: off}); ok {
 		l.Kind = Definition
 		s.links = append(s.links, l)
 	}
@@ -152,9 +152,9 @@ func skipSpace(text string, off int) int {
 	return off
 }
 
-// link returns the Link between the given opening bracket and the ']' at the offset bracket. ok is false if the link
-// leaves the workspace or has no target.
-func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
+// link returns the Link that begins at the given opening bracket. ok is false if the link leaves the workspace or has no
+// target.
+func (d destination) link(text string, open bracket) (Link, bool) {
 	raw := text[d.off : d.off+d.len]
 	if strings.HasPrefix(raw, "//") || strings.IndexByte(raw, ':') > 0 && urlScheme.MatchString(raw) {
 		return Link{}, false
@@ -164,7 +164,6 @@ func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 		Kind:      Markdown,
 		Target:    cleanSpace(decode(linkpath)),
 		Subpath:   decode(raw[len(linkpath):]),
-		Display:   text[open.off+1 : bracket],
 		Off:       open.off,
 		Len:       d.end - open.off,
 		TargetOff: d.off,
