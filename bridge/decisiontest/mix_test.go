@@ -987,7 +987,7 @@ func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
-	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694"} {
+	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "81002173", "81005012"} {
 		t.Setenv("RELAYFS_SEED", seed)
 		randomtest.Check(t, 1, playsMix)
 	}
