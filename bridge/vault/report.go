@@ -22,11 +22,8 @@ func (w *watch) isMoved(rel string, c *change, now time.Time) bool {
 	if !ok || from == rel {
 		return false
 	}
+	w.mark(from)
 	old := w.pending[from]
-	if old == nil {
-		w.mark(from)
-		old = w.pending[from]
-	}
 	if old.there() {
 		w.observeOne(from, old, now)
 	}

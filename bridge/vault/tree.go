@@ -133,13 +133,10 @@ func (t *tree) pathOf(file model.Stamp) (rel string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.byID[vaultdir.IDOfStamp(file)]
-	if n == nil || !n.Stamp.IsFile(file) {
-		return "", false
-	}
-	for d := n; d.parent != nil; d = d.parent {
+	for d := n; d != nil && d.parent != nil; d = d.parent {
 		rel = path.Join(d.Rel, rel)
 	}
-	return rel, t.root.get(rel) == n
+	return rel, n != nil && n.Stamp.IsFile(file) && t.root.get(rel) == n
 }
 
 func (t *tree) entry(rel string) *model.SourceEntry {
