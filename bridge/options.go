@@ -74,7 +74,6 @@ var ErrNothingToUndo = review.ErrNothingToUndo
 
 func NewBatch() string { return namespace.NewBatch() }
 
-// MayBlock reports whether a Source may wait; see model.MayBlock.
 func MayBlock(ctx context.Context) bool { return model.MayBlock(ctx) }
 
 // RootSource is one root of a workspace: its name in the tree, the source of its documents, and the store of their

@@ -191,7 +191,6 @@ type Thread struct {
 	Answered bool
 }
 
-// ThreadComment is a comment of a thread, with its author if that is known.
 type ThreadComment struct {
 	diffwrap.Suggestion
 	Session string

@@ -37,7 +37,6 @@ var (
 	ErrUnknownStore     = errors.New("was written by another version of relayfs")
 )
 
-// BadNameError is an ErrBadName with the reason.
 type BadNameError struct {
 	Reason string // a sentence with the next step
 }
@@ -80,7 +79,6 @@ func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
 
 var ErrHidden = fmt.Errorf("%w: a file or folder that relayfs does not show has that name", fs.ErrExist)
 
-// ReadOnlyError is an ErrReadOnly with the reason.
 type ReadOnlyError struct {
 	Reason string // usually with the next step
 }

@@ -152,7 +152,6 @@ type ConfigReader interface {
 	ReadConfig(name string) ([]byte, error)
 }
 
-// NameChecker is a Source that refuses some names.
 type NameChecker interface {
 	// CheckName returns an ErrBadName if no new file or folder can have the name, which is one path element. Existing
 	// names are served as usual.
@@ -175,7 +174,6 @@ type FileMerger interface {
 	Merge(ctx context.Context, rel string, base, data []byte) (Stamp, error)
 }
 
-// MergerOf returns s if it merges writes to the file at rel, else nil.
 func MergerOf(s Source, rel string) FileMerger {
 	if m, ok := s.(FileMerger); ok && m.CanMerge(rel) {
 		return m

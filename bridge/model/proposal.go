@@ -132,7 +132,6 @@ func (r *ProposalRecord) Overlaps(other *ProposalRecord) bool {
 	return false
 }
 
-// Decided returns the journal record of a decision on the proposal.
 func (r ProposalRecord) Decided(d Decision, now time.Time) Record {
 	item := DecidedItem{ID: r.ID, Kind: string(r.Kind), Old: r.From(), Author: r.Author, Session: r.Session}
 	if r.Kind == ProposedRename {

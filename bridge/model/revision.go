@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// RevisionHistory is the stored history of a document's states.
 type RevisionHistory struct {
 	// Update has every retained text of the document as one Yjs update.
 	Update []byte

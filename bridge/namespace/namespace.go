@@ -36,7 +36,6 @@ type ChangeResult struct {
 	Proposal string // ID of the pending proposal; "" if the change needed no proposal
 	Links    int    // number of links that the rename rewrites; some wait until it is accepted
 	Notes    int    // number of notes with these links
-	Warnings []string
 }
 
 type Config struct {

@@ -186,7 +186,6 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 	return rec.ID, nil
 }
 
-// withdrawnRecord returns the journal's record of a proposal that the author's change has replaced.
 func withdrawnRecord(old model.ProposalRecord, author model.Author) model.Record {
 	return old.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, time.Now().UTC())
 }

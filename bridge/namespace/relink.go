@@ -30,7 +30,6 @@ import (
 // rename was pending. It changes no other text then, because the names in the source stay as they are. The journal has
 // all this with the decision, for undo.
 
-// affectedLinks returns the links that a rename of x from old to new affects.
 func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Index, old, new model.Path, x *tree.Node) (owes []model.PendingRelink) {
 	moved := x.Paths()
 	moved[0] = old

@@ -56,7 +56,7 @@ func (n *Namespace) finishMove(ctx context.Context, f *Root, m *renameOp) (res C
 			res = n.finishDone(ctx, f, rec)
 		}
 	}
-	res.Proposal, res.Warnings = m.id, m.warnings
+	res.Proposal = m.id
 	return res
 }
 
@@ -68,8 +68,6 @@ type renameOp struct {
 	now       bool   // the rename is applied without a proposal
 	id        string // ID of the resulting proposal, or ""
 	withdrawn bool   // the rename withdrew a proposal
-
-	warnings []string
 
 	relinks  []model.PendingRelink
 	recorded string // result of RecordRename; "" if it was not called
@@ -86,7 +84,6 @@ func (n *Namespace) renameWithin(ctx context.Context, f *Root, index *links.Inde
 	}
 	if warning := n.caseWarning(newPath, oldPath); warning != "" {
 		n.config.Logger.Warn("new name", model.LogPath, string(newPath), "warning", warning)
-		m.warnings = append(m.warnings, warning)
 	}
 	m.relinks = n.affectedLinks(ctx, f, index, oldPath, newPath, m.node)
 	st := m.node.State()

@@ -97,7 +97,6 @@ func (x *UntouchedNote) Retract(ctx context.Context, origin any) error {
 	})
 }
 
-// removeWithoutFile removes a note without a file from the tree and queues the event.
 func removeWithoutFile(names *Locked, x *tree.Node, l *note.Locked, origin any) {
 	at := x.Location().Path
 	l.MarkDeleted()

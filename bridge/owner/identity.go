@@ -238,7 +238,7 @@ func Adopt(from string, c LockRequest) (aside string, err error) {
 	for _, state := range []string{from, c.State} {
 		if isOwned(state) {
 			info, _ := Read(state)
-			return "", &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
+			return "", &AlreadyServedError{Name: c.name(), Owner: info}
 		}
 	}
 	if id, ok := readIdentity(from); ok && !id.isGone() && id.Vault != c.Vault {

@@ -43,7 +43,6 @@ func (i Info) String() string {
 }
 
 type AlreadyServedError struct {
-	Vault string // directory, "" for a server folder
 	Name  string // name in the LockRequest
 	Owner *Info  // nil if unknown
 }
@@ -170,7 +169,7 @@ func ownedBy(c LockRequest, err error) error {
 		return err
 	}
 	info, _ := Read(c.State)
-	return &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
+	return &AlreadyServedError{Name: c.name(), Owner: info}
 }
 
 // Announce publishes info in all state folders. If it fails, the locks are still held, but clients may not find the

@@ -103,7 +103,6 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 	}
 }
 
-// completePending completes a value that the pending suggestions have.
 func (f *workspaceFlags) completePending(of func(*reviewqueue.Suggestion) string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		_, sources := splitArgs(args, isID)

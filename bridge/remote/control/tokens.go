@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// renewBefore is the time before its expiry at which a token is renewed.
 const renewBefore = 5 * time.Minute
 
 type Tokens struct {

@@ -99,7 +99,6 @@ func DocumentName(folder, id string) string {
 	return id
 }
 
-// SplitRelay splits Relay's name of a document into the IDs of the relay and the document.
 func SplitRelay(name string) (relay, id string, ok bool) {
 	if len(name) != 2*uuidLen+1 || name[uuidLen] != '-' || !isUUID(name[:uuidLen]) || !isUUID(name[uuidLen+1:]) {
 		return "", "", false

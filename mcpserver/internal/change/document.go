@@ -250,7 +250,6 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 	return done.Proposal != "", nil
 }
 
-// CheckFile returns an error if text is invalid for the type of file at p.
 func CheckFile(p model.Path, text string) error {
 	if err := filetype.TypeOf(string(p)).Check(text); err != nil {
 		return result.InvalidArgument("%s was left as it is: %v.", p, err)

@@ -88,7 +88,6 @@ func (p *Proposal) Update(fn func(*model.ProposalRecord)) {
 	fn(&p.current)
 }
 
-// MarkStored marks the present record as stored, and returns the record.
 func (p *Proposal) MarkStored() model.ProposalRecord {
 	p.Node.Root.mu.Lock()
 	defer p.Node.Root.mu.Unlock()

@@ -133,7 +133,6 @@ func (f *SourceState) Offline() bool { return f.offline.Load() }
 
 func (f *SourceState) SetOffline(away bool) { f.offline.Store(away) }
 
-// ReadOnlyErr returns the reason that the source refuses changes, or nil.
 func (f *SourceState) ReadOnlyErr() error { return model.ReadOnlyErrOf(f.Source) }
 
 func (f *SourceState) ReadOnly() bool { return f.Offline() || f.ReadOnlyErr() != nil }

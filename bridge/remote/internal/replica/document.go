@@ -71,7 +71,6 @@ func (d *Document) ModTime() time.Time {
 // is zero if there was no such comparison in this process.
 func (d *Document) Compared() time.Time { return timeOf(&d.compared) }
 
-// SetCompared sets the time of Compared to now.
 func (d *Document) SetCompared() { d.compared.Store(new(time.Now())) }
 
 // LastAsked returns the time when a client of this process last opened or changed the document.

@@ -274,7 +274,6 @@ type Value struct {
 	Value string `json:"value"`
 }
 
-// TypeName names the type of a flag's values.
 func TypeName(f *pflag.Flag) string {
 	switch t := f.Value.Type(); t {
 	case "int":

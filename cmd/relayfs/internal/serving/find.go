@@ -128,7 +128,6 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	return first, nil
 }
 
-// hintSources is the hint if the sources have no common owner.
 const hintSources = "name sources that one process serves, or start a process that serves all of them"
 
 func servedBy(info *owner.Info) string {
