@@ -59,7 +59,7 @@ const maxTurns = 8
 // ToHave returns the openers to record so that raw has exactly the marks of want: unknown marks that would not count, and
 // literal text that would. A comment may count that is not in want, because the rejection of its deletion restores it.
 func (k Known) ToHave(want Known, raw string) (marks, literal []int) {
-	if !slices.ContainsFunc(MayBeMarks(raw), func(at int) bool { return !k.marks.Has(at) }) {
+	if len(k.marks.Missing(critic.KnownAt(MayBeMarks(raw)))) == 0 {
 		return nil, nil
 	}
 	for range maxTurns {

@@ -91,8 +91,23 @@ func (k Known) Except(offsets ...int) Known {
 	return k
 }
 
+// union merges two ordered lists. A caller may give b in any order.
 func union(a, b []int) []int {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+	if !slices.IsSorted(b) {
+		b = slices.Sorted(slices.Values(b))
+	}
+	out := make([]int, 0, max(len(a), len(b)))
+	for len(a)+len(b) > 0 {
+		from := &a
+		if len(a) == 0 || len(b) > 0 && b[0] < a[0] {
+			from = &b
+		}
+		if next := (*from)[0]; len(out) == 0 || out[len(out)-1] != next {
+			out = append(out, next)
+		}
+		*from = (*from)[1:]
+	}
+	return out
 }
 
 // Missing returns the offsets of the marks in others that k does not have.
