@@ -59,6 +59,7 @@ func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 
 // kept returns the new offsets of the openers that a script keeps.
 func kept(next []int, raw string, edits []span.Edit) (out []int) {
+	out = slices.Grow(out, len(next))
 	at, by := 0, 0 // offset in raw, and the shift of the text there
 	keep := func(to int, rest []span.Edit) {
 		for ; len(next) > 0 && next[0] < to; next = next[1:] {
@@ -170,6 +171,7 @@ const cutComment = "{>--}"
 
 // Openers lists the offsets where a mark or a deleted comment may open, at any position.
 func Openers(raw string) (offsets []int) {
+	offsets = slices.Grow(offsets, strings.Count(raw, "{"))
 	for i := 0; ; i++ {
 		brace := strings.IndexByte(raw[i:], '{')
 		if brace < 0 {
