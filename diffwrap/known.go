@@ -64,7 +64,7 @@ const maxTurns = 8
 // literal text that would. A comment may count that is neither a mark nor literal in want, because the rejection of its
 // deletion restores it.
 func (k Known) ToHave(want Known, raw string) (marks, literal []int) {
-	if !slices.ContainsFunc(MayBeMarks(raw), func(at int) bool { return !k.marks.Has(at) }) {
+	if len(k.marks.Missing(critic.KnownAt(MayBeMarks(raw)))) == 0 {
 		return nil, nil
 	}
 	for range maxTurns {

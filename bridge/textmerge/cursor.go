@@ -37,23 +37,23 @@ func (c *Cursor) PosAt(off int) int {
 // inside a surrogate pair it returns the offset after the pair.
 func (c *Cursor) OffAt(pos int) int {
 	for c.pos < pos && c.off < len(c.Text) {
-		if !c.skipASCII(min(pos-c.pos, len(c.Text)-c.off)) {
+		if !c.skipASCII(pos - c.pos) {
 			c.step()
 		}
 	}
 	return c.off
 }
 
-// skipASCII advances by the ASCII characters at the start of the next eight bytes. It does nothing if n, the number of
-// bytes that it may skip, is less than eight. Most text is ASCII, and each write scans it many times.
+// skipASCII advances by at most n of the ASCII characters at the start of the next eight bytes. It does nothing near the
+// end of the text. Most text is ASCII, and each write scans it many times.
 func (c *Cursor) skipASCII(n int) bool {
-	if n < 8 {
+	if c.off+8 > len(c.Text) {
 		return false
 	}
 	s := c.Text[c.off : c.off+8]
 	eight := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // the compiler makes this one load
-	skipped := bits.TrailingZeros64(eight&0x8080808080808080) / 8 // 8 if there is no other character
+	skipped := min(n, bits.TrailingZeros64(eight&0x8080808080808080)/8) // eight of them if there is no other character
 	c.off += skipped
 	c.pos += skipped
 	return skipped > 0

@@ -158,6 +158,13 @@ func (t *Text) runs(has func(*structs.Item) bool) (runs []Run) {
 		if b == nil {
 			return
 		}
+		visible := 0
+		for r := b.Start; r != 0; r = s.Items[r].Right {
+			if s.Items[r].VisibleUnits() > 0 {
+				visible++
+			}
+		}
+		runs = slices.Grow(runs, visible) // exact, because growing a long list copies it
 		for r := b.Start; r != 0; r = s.Items[r].Right {
 			it := &s.Items[r]
 			n := int(it.VisibleUnits())
@@ -168,9 +175,6 @@ func (t *Text) runs(has func(*structs.Item) bool) (runs []Run) {
 			if k := len(runs) - 1; k >= 0 && runs[k].ID.Client == id.Client && runs[k].ID.Clock+uint64(runs[k].Len) == id.Clock {
 				runs[k].Len += n
 				continue
-			}
-			if len(runs) == cap(runs) { // doubling the capacity copies a long list less often than append does
-				runs = slices.Grow(runs, len(runs)+1)
 			}
 			runs = append(runs, Run{id, n})
 		}

@@ -14,8 +14,9 @@ func Known(u *Units) diffwrap.Known {
 	if u.facts == nil {
 		return diffwrap.Known{}
 	}
-	var known, literal []int
-	for _, at := range diffwrap.MayBeMarks(u.Raw) {
+	openers := diffwrap.MayBeMarks(u.Raw)
+	known, literal := make([]int, 0, len(openers)), []int(nil)
+	for _, at := range openers {
 		syntax, text := 0, 0
 		for p := range u.In(opener(at)) {
 			switch {

@@ -70,18 +70,25 @@ func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.Deci
 	if e.Decision != nil {
 		for _, r := range e.Decision.RunsOf(&model.Decision{Items: items}) {
 			if r.Role == model.RoleAdditionAccepted || r.Role == model.RoleDeletionRejected {
-				for _, first := range x.OriginalIDs(r.At) {
-					again.Set(first, true)
-				}
+				x.Each(r.At, func(part model.IDRange, f *attribution.Fact) {
+					if s := f.Pending(true); s != nil && s.FollowsRename() {
+						for _, first := range x.OriginalIDs(part) {
+							again.Set(first, true)
+						}
+					}
+				})
 			}
 		}
 	}
+	if len(again) == 0 {
+		return nil
+	}
 	for _, c := range x.Text {
-		if !c.Deleted || len(again) == 0 {
+		if !c.Deleted {
 			continue
 		}
 		for p := range x.In(c.Span) {
-			if s := p.Pending(true); s != nil && s.FollowsRename() && again.Has(x.OriginalIDs(p.ID)[0]) && !slices.Contains(ids, s.ID) {
+			if s := p.Pending(true); s != nil && again.Has(x.OriginalIDs(p.ID)[0]) && !slices.Contains(ids, s.ID) {
 				ids = append(ids, s.ID)
 			}
 		}

@@ -27,9 +27,12 @@ const (
 )
 
 func formOf(s string) (form, bool) {
-	for _, f := range forms {
-		if strings.HasPrefix(s, f.open) {
-			return f, true
+	if len(s) < DelimiterLen || s[1] != s[2] { // most braces
+		return form{}, false
+	}
+	for i := range forms {
+		if strings.HasPrefix(s, forms[i].open) {
+			return forms[i], true
 		}
 	}
 	return form{}, false

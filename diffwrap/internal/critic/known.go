@@ -59,6 +59,7 @@ func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 
 // kept returns the new offsets of the openers that a script keeps.
 func kept(next []int, raw string, edits []span.Edit) (out []int) {
+	out = slices.Grow(out, len(next))
 	at, by := 0, 0 // offset in raw, and the shift of the text there
 	keep := func(to int, rest []span.Edit) {
 		for ; len(next) > 0 && next[0] < to; next = next[1:] {
@@ -91,8 +92,23 @@ func (k Known) Except(offsets ...int) Known {
 	return k
 }
 
+// union merges two ordered lists. A caller may give b in any order.
 func union(a, b []int) []int {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+	if !slices.IsSorted(b) {
+		b = slices.Sorted(slices.Values(b))
+	}
+	out := make([]int, 0, max(len(a), len(b)))
+	for len(a)+len(b) > 0 {
+		from := &a
+		if len(a) == 0 || len(b) > 0 && b[0] < a[0] {
+			from = &b
+		}
+		if next := (*from)[0]; len(out) == 0 || out[len(out)-1] != next {
+			out = append(out, next)
+		}
+		*from = (*from)[1:]
+	}
+	return out
 }
 
 // Missing returns the offsets of the marks in others that k does not have.
@@ -155,6 +171,7 @@ const cutComment = "{>--}"
 
 // Openers lists the offsets where a mark or a deleted comment may open, at any position.
 func Openers(raw string) (offsets []int) {
+	offsets = slices.Grow(offsets, strings.Count(raw, "{"))
 	for i := 0; ; i++ {
 		brace := strings.IndexByte(raw[i:], '{')
 		if brace < 0 {

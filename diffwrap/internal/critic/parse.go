@@ -49,7 +49,8 @@ func (c *Cell) By() (a Attribution) {
 
 func (c *Cell) attribute(a Attribution) {
 	if c.by = nil; a != (Attribution{}) {
-		c.by = &a
+		by := a // a itself stays off the heap: most marks have no attribution
+		c.by = &by
 	}
 }
 
