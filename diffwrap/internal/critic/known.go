@@ -92,23 +92,14 @@ func (k Known) Except(offsets ...int) Known {
 	return k
 }
 
-// union merges two ordered lists. A caller may give b in any order.
+// union sorts only if b has something that a lacks, which is rare: a plan keeps the marks that it knows.
 func union(a, b []int) []int {
-	if !slices.IsSorted(b) {
-		b = slices.Sorted(slices.Values(b))
+	if b = KnownAt(a).Missing(KnownAt(b)); len(b) == 0 {
+		return a
 	}
-	out := make([]int, 0, max(len(a), len(b)))
-	for len(a)+len(b) > 0 {
-		from := &a
-		if len(a) == 0 || len(b) > 0 && b[0] < a[0] {
-			from = &b
-		}
-		if next := (*from)[0]; len(out) == 0 || out[len(out)-1] != next {
-			out = append(out, next)
-		}
-		*from = (*from)[1:]
-	}
-	return out
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Missing returns the offsets of the marks in others that k does not have.
