@@ -37,9 +37,8 @@ type markedNote struct {
 func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x := &Indexes{new(shared), t}
 	x.links = NewLinkIndex(x.withLinksRewritten)
-	x.pending.of = x.markedIn
 	x.pending.at, x.pending.byTerm = func(m markedNote) model.Path { return m.path }, make(map[string][]markedNote)
-	x.pending.terms = func(markedNote) []string { return []string{""} }
+	x.pending.of, x.pending.terms = x.markedIn, func(markedNote) []string { return []string{""} }
 	x.pending.moved = func(m markedNote, p model.Path) markedNote {
 		return markedNote{p, attribution.Renamed(m.suggestions, p), attribution.RenamedThreads(m.threads, p)}
 	}
