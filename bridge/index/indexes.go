@@ -29,6 +29,7 @@ type shared struct {
 }
 
 type markedNote struct {
+	path        model.Path
 	suggestions []model.Suggestion
 	threads     []model.Thread
 }
@@ -36,13 +37,15 @@ type markedNote struct {
 func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x := &Indexes{new(shared), t}
 	x.links = NewLinkIndex(x.withLinksRewritten)
-	x.pending.of = x.markedIn
+	x.pending.at, x.pending.byTerm = func(m markedNote) model.Path { return m.path }, make(map[string][]markedNote)
+	x.pending.of, x.pending.terms = x.markedIn, func(markedNote) []string { return []string{""} }
 	x.pending.moved = func(m markedNote, p model.Path) markedNote {
-		return markedNote{attribution.Renamed(m.suggestions, p), attribution.RenamedThreads(m.threads, p)}
+		return markedNote{p, attribution.Renamed(m.suggestions, p), attribution.RenamedThreads(m.threads, p)}
 	}
 	x.notes.of = func(_ context.Context, p model.Path, v *model.Version) (*NoteInfo, bool, error) {
 		return NewNoteInfo(p, v), true, nil
 	}
+	x.notes.at, x.notes.terms, x.notes.byTerm = pathOf, (*NoteInfo).terms, make(map[string][]*NoteInfo)
 	x.notes.moved = func(n *NoteInfo, p model.Path) *NoteInfo {
 		moved := *n
 		moved.Path = p
@@ -121,6 +124,7 @@ func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) 
 	if err != nil {
 		return m, false, err
 	}
+	m.path = p
 	_, m.suggestions, m.threads, err = n.Threads(ctx, p)
 	return m, len(m.suggestions)+len(m.threads) > 0, err
 }
@@ -150,7 +154,13 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	notes := slices.DeleteFunc(x.notes.below(""), func(n *NoteInfo) bool {
+	var terms []string
+	for _, c := range conditions {
+		if c.op == "=" && len(c.texts) == 1 {
+			terms = append(terms, term(c.key, c.texts[0]))
+		}
+	}
+	notes := slices.DeleteFunc(x.notes.below("", terms...), func(n *NoteInfo) bool {
 		return slices.ContainsFunc(conditions, func(c condition) bool { return !n.meets(c) })
 	})
 	return namespace.FilterVisible(x.tree, notes, pathOf), nil

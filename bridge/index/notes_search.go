@@ -78,35 +78,55 @@ func (n *NoteInfo) meets(c condition) bool {
 	case "exists":
 		return n.exists(c.key) == c.want
 	}
-	for _, e := range n.Properties {
-		if strings.EqualFold(e.Key, c.key) && slices.ContainsFunc(valuesOf(e.Value), func(v any) bool { return holds(ordered(v), c.op, c.want) }) {
-			return true
-		}
-	}
-	return false
+	return n.has(c.key, func(v any) bool { return holds(ordered(v), c.op, c.want) })
+}
+
+func (n *NoteInfo) has(key string, matches func(value any) bool) bool {
+	return slices.ContainsFunc(n.Properties, func(e frontmatter.Property) bool {
+		return strings.EqualFold(e.Key, key) && slices.ContainsFunc(valuesOf(e.Value), matches)
+	})
 }
 
 func (n *NoteInfo) exists(key string) bool {
 	if outline.IsTagKey(key) {
 		return len(n.Tags) > 0
 	}
-	return slices.ContainsFunc(n.Properties, func(e frontmatter.Property) bool { return strings.EqualFold(e.Key, key) })
+	return n.has(key, func(any) bool { return true })
 }
 
 func (n *NoteInfo) equalsAny(c condition) bool {
 	if outline.IsTagKey(c.key) {
 		return slices.ContainsFunc(c.texts, n.HasTag)
 	}
-	matches := func(v any) bool {
+	return n.has(c.key, func(v any) bool {
 		text := frontmatter.Text(v)
 		return slices.ContainsFunc(c.texts, func(want string) bool { return strings.EqualFold(text, want) })
-	}
+	})
+}
+
+// terms returns the [term] of each property and tag that equalsAny finds, and of each tag in which one is nested.
+func (n *NoteInfo) terms() []string {
+	list := []string{""}
 	for _, e := range n.Properties {
-		if strings.EqualFold(e.Key, c.key) && slices.ContainsFunc(valuesOf(e.Value), matches) {
-			return true
+		for _, v := range valuesOf(e.Value) {
+			list = append(list, term(e.Key, frontmatter.Text(v)))
 		}
 	}
-	return false
+	for _, tag := range n.Tags {
+		for i := range len(tag) + 1 {
+			if i == len(tag) || tag[i] == '/' {
+				list = append(list, term("tags", tag[:i]))
+			}
+		}
+	}
+	return list
+}
+
+func term(key, text string) string {
+	if outline.IsTagKey(key) {
+		key, text = "tags", strings.Trim(strings.TrimPrefix(text, "#"), "/")
+	}
+	return outline.Fold(key + "\x00" + text)
 }
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339Nano}

@@ -12,15 +12,12 @@ import (
 // values has a value for each note, computed from its text, such as its properties.
 type values[T any] struct {
 	of    func(context.Context, model.Path, *model.Version) (value T, ok bool, err error) // ok is false for a note without a value
-	moved func(T, model.Path) T                                                           // the value of a note that was renamed
+	at    func(T) model.Path
+	moved func(T, model.Path) T // the value of a note that was renamed
+	terms func(T) []string      // texts by which below finds the value, and "", which all values have
 
-	mu    sync.Mutex // guards the field below
-	notes []valueOf[T]
-}
-
-type valueOf[T any] struct {
-	path  model.Path // notes are sorted by path
-	value T
+	mu     sync.Mutex
+	byTerm map[string][]T // sorted by path; guarded by mu
 }
 
 func (x *values[T]) add(model.Path) {}
@@ -32,9 +29,8 @@ func (x *values[T]) set(ctx context.Context, p model.Path, v *model.Version) err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.cut(p)
-	if ok {
-		x.put(p, value)
+	if x.cut(p); ok {
+		x.put(value)
 	}
 	return nil
 }
@@ -49,54 +45,58 @@ func (x *values[T]) rename(oldPath, newPath model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, n := range x.cut(oldPath) {
-		to := newPath + n.path[len(oldPath):]
-		x.put(to, x.moved(n.value, to))
+		x.put(x.moved(n, newPath+x.at(n)[len(oldPath):]))
 	}
 }
 
-// below returns the values of the notes at a path or below it, sorted by path.
-func (x *values[T]) below(under model.Path) []T {
+// below returns the values of the notes at a path or below it, sorted by path. It may omit values without one of terms.
+func (x *values[T]) below(under model.Path, terms ...string) []T {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	from, to := x.span(under)
-	list := make([]T, to-from)
-	for i, n := range x.notes[from:to] {
-		list[i] = n.value
-	}
-	return list
+	rarest := slices.MinFunc(append(terms, ""), func(a, b string) int { return len(x.byTerm[a]) - len(x.byTerm[b]) })
+	from, to := x.span(rarest, under)
+	return slices.Clone(x.byTerm[rarest][from:to])
 }
 
 // The caller of the methods below holds mu.
 
-func (x *values[T]) put(p model.Path, value T) {
-	i, found := x.find(p)
-	if !found {
-		x.notes = slices.Insert(x.notes, i, valueOf[T]{})
+func (x *values[T]) put(value T) {
+	x.cut(x.at(value))
+	for _, term := range x.terms(value) {
+		if i, found := x.find(term, x.at(value)); !found { // a note can have a term twice
+			x.byTerm[term] = slices.Insert(x.byTerm[term], i, value)
+		}
 	}
-	x.notes[i] = valueOf[T]{p, value}
 }
 
 // cut removes the notes at a path or below it, and returns them.
-func (x *values[T]) cut(under model.Path) []valueOf[T] {
-	from, to := x.span(under)
-	list := slices.Clone(x.notes[from:to])
-	x.notes = slices.Delete(x.notes, from, to)
+func (x *values[T]) cut(under model.Path) []T {
+	from, to := x.span("", under)
+	list := slices.Clone(x.byTerm[""][from:to])
+	for _, n := range list {
+		for _, term := range x.terms(n) {
+			from, to := x.span(term, under)
+			if x.byTerm[term] = slices.Delete(x.byTerm[term], from, to); len(x.byTerm[term]) == 0 {
+				delete(x.byTerm, term)
+			}
+		}
+	}
 	return list
 }
 
-// span returns the range of the notes at a path or below it. A note has nothing below it.
-func (x *values[T]) span(under model.Path) (from, to int) {
+// span returns the range of the notes at a path or below it among those with a term. A note has nothing below it.
+func (x *values[T]) span(term string, under model.Path) (from, to int) {
 	if under == "" {
-		return 0, len(x.notes)
+		return 0, len(x.byTerm[term])
 	}
-	if i, found := x.find(under); found {
+	if i, found := x.find(term, under); found {
 		return i, i + 1
 	}
-	from, _ = x.find(under + "/")
-	to, _ = x.find(under + "0") // 0 follows the slash in ASCII
+	from, _ = x.find(term, under+"/")
+	to, _ = x.find(term, under+"0") // 0 follows the slash in ASCII
 	return from, to
 }
 
-func (x *values[T]) find(p model.Path) (i int, found bool) {
-	return slices.BinarySearchFunc(x.notes, p, func(n valueOf[T], p model.Path) int { return cmp.Compare(n.path, p) })
+func (x *values[T]) find(term string, p model.Path) (i int, found bool) {
+	return slices.BinarySearchFunc(x.byTerm[term], p, func(n T, p model.Path) int { return cmp.Compare(x.at(n), p) })
 }

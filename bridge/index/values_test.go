@@ -5,21 +5,34 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// A list of values has what a map from paths would have, whatever changed, and is sorted by path.
+type textAt struct {
+	path model.Path
+	text string
+}
+
+// A list of values has what a map from paths would have, whatever changed, and is sorted by path. So has the list of the
+// values with a term.
 func TestValuesFollowChanges(t *testing.T) {
 	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
 		next, ok := "", true
-		x := &values[string]{
-			of:    func(context.Context, model.Path, *model.Version) (string, bool, error) { return next, ok, nil },
-			moved: func(v string, p model.Path) string { return v + " " + string(p) },
+		x := &values[textAt]{
+			of: func(_ context.Context, p model.Path, _ *model.Version) (textAt, bool, error) {
+				return textAt{p, next}, ok, nil
+			},
+			at:     func(v textAt) model.Path { return v.path },
+			moved:  func(v textAt, p model.Path) textAt { return textAt{p, v.text + " " + string(p)} },
+			terms:  func(v textAt) []string { return append(strings.Split(v.text, ""), "") },
+			byTerm: make(map[string][]textAt),
 		}
-		want := make(map[model.Path]string)
+		want := make(map[model.Path]textAt)
 		notes := []model.Path{"a.md", "d.md", "d/a.md", "d/b.md", "d/e/a.md", "d-1/a.md", "d0.md", "d /a.md", "e/a.md"}
 		places := append(slices.Clone(notes), "d", "d/e", "d-1", "e", "f", "f.md", "")
 		for range 1 + r.IntN(30) {
@@ -40,18 +53,18 @@ func TestValuesFollowChanges(t *testing.T) {
 			case 1:
 				p = places[r.IntN(len(places))]
 				x.remove(p)
-				maps.DeleteFunc(want, func(q model.Path, _ string) bool { return p.Contains(q) })
+				maps.DeleteFunc(want, func(q model.Path, _ textAt) bool { return p.Contains(q) })
 			default:
-				next, ok = string(rune('0'+r.IntN(10))), r.IntN(5) > 0
+				next, ok = strconv.Itoa(r.IntN(100)), r.IntN(5) > 0
 				if err := x.set(t.Context(), p, nil); err != nil {
 					t.Fatal(err)
 				}
-				if want[p] = next; !ok {
+				if want[p] = (textAt{p, next}); !ok {
 					delete(want, p)
 				}
 			}
 			for _, under := range places {
-				var list []string
+				var list []textAt
 				for _, q := range slices.Sorted(maps.Keys(want)) {
 					if under.Contains(q) {
 						list = append(list, want[q])
@@ -59,6 +72,11 @@ func TestValuesFollowChanges(t *testing.T) {
 				}
 				if got := x.below(under); !slices.Equal(got, list) {
 					t.Fatalf("below %q: %q, want %q", under, got, list)
+				}
+				term := string(rune('0' + r.IntN(10)))
+				list = slices.DeleteFunc(list, func(v textAt) bool { return !strings.Contains(v.text, term) })
+				if got := x.below(under, term); !slices.Equal(got, list) {
+					t.Fatalf("with %q below %q: %q, want %q", term, under, got, list)
 				}
 			}
 		}

@@ -50,18 +50,19 @@ func (e *SyntaxError) Error() string {
 }
 
 func Compile(pattern string, o Options) (*Pattern, error) {
-	flags := syntax.Perl &^ syntax.OneLine
+	flags := "(?m)"
 	if o.IgnoreCase {
-		flags |= syntax.FoldCase
+		flags += "(?i)"
 	}
 	if o.Multiline {
-		flags |= syntax.DotNL
+		flags += "(?s)"
 	}
 	classes, err := classesIn(pattern)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := syntax.Parse(withUnicode(pattern, classes), flags)
+	expr := flags + withUnicode(pattern, classes)
+	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil, syntaxError(pattern, err)
 	}
@@ -74,14 +75,13 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if err == nil && len(prog.Inst) > maxProgram {
 		return nil, &SyntaxError{Pattern: pattern, Len: len(pattern), Msg: "the pattern is too large: use fewer repetitions"}
 	}
-	expr := tree.String()
-	re, err := regexp.Compile(expr)
+	re, err := regexp.Compile(expr) // it searches single lines, or tree is unchanged; tree.String() takes milliseconds for \w
 	if err != nil {
 		return nil, syntaxError(pattern, err)
 	}
 	p := &Pattern{
 		conditional: isConditional(prog), re: re, cr: strings.Contains(pattern, `\r`) || strings.Contains(pattern, "\r"), dfa: newAutomaton(prog), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
-		afterRune: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }),
+		afterRune: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(tree.String()) }),
 	}
 	if hasBoundary(prog) {
 		p.withoutBoundary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(withoutBoundaries(tree).String()) })
@@ -89,9 +89,9 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.literal = string(tree.Rune)
 	}
-	p.clauses = required(tree.Simplify())
+	p.clauses = required(tree.Simplify(), queryClass)
 	if !folds(tree) {
-		p.scan = best(p.clauses)
+		p.scan = best(required(tree.Simplify(), scanClass))
 	}
 	return p, nil
 }

@@ -7,13 +7,16 @@ import (
 )
 
 // foldRune maps all runes that are equal under simple case folding ("(?i)") to one of them: the ASCII rune in lower
-// case if there is one, otherwise the smallest.
+// case if there is one, otherwise the smallest. It maps all digits that are not ASCII to 0, so that \d has only ten.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
 			r += 'a' - 'A'
 		}
 		return r
+	}
+	if unicode.IsDigit(r) {
+		return '0'
 	}
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
