@@ -432,9 +432,14 @@ func (d *decision) adrift(w *word) bool {
 // is not among them.
 func (m *model) wordsOf(list []pendingEntry) [][]*word {
 	taken := make(map[*word]bool)
-	find := func(text string, mark byte) (found []*word) {
+	find := func(text string, mark byte, author string) (found []*word) {
 		for _, t := range wordsOf(text) {
-			i := slices.IndexFunc(m.words, func(w *word) bool { return w.live() && w.text == t && w.mark() == mark && !taken[w] })
+			is := func(w *word) bool { return w.live() && w.text == t && w.mark() == mark && !taken[w] }
+			// Two agents may both have written a person's word again, and the one suggestion may surround the other.
+			i := slices.IndexFunc(m.words, func(w *word) bool { return is(w) && w.proposedBy(author) != nil })
+			if i < 0 {
+				i = slices.IndexFunc(m.words, is)
+			}
 			if i >= 0 {
 				taken[m.words[i]] = true
 				found = append(found, m.words[i])
@@ -444,7 +449,7 @@ func (m *model) wordsOf(list []pendingEntry) [][]*word {
 	}
 	words := make([][]*word, len(list))
 	for i, s := range list {
-		words[i] = append(find(s.Old, '-'), find(s.New, '+')...)
+		words[i] = append(find(s.Old, '-', s.Author), find(s.New, '+', s.Author)...)
 	}
 	return words
 }

@@ -695,7 +695,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 		case k == 4: // removes
 			deleted = live[i]
 			text = raw[:at[0]] + strings.TrimPrefix(raw[at[1]:], " ")
-			text = strings.ReplaceAll(text, "{====}", "") // which without a body is ordinary text
+			text = strings.NewReplacer("{====}", "", "{=={----}==}", "").Replace(text) // which without a body is ordinary text
 		default: // does both
 			if gluedWord(locs, i) {
 				return nil

@@ -346,7 +346,7 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 	s := t.byID[m.ID]
 	switch {
 	case m.ID == "":
-		s = &Suggestion{ID: shortSum("%d:%d:%d:%d", rec.Client, rec.Clock, rec.Time.UnixNano(), i), Writer: w, Comment: m.Comment}
+		s = &Suggestion{ID: shortSum("%d:%d:%d:%d:%d:%q", rec.Client, rec.Clock, rec.Len, rec.Time.UnixNano(), i, m.Replaces), Writer: w, Comment: m.Comment}
 	case s == nil:
 		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, order: t.order()}
 		s = &Suggestion{ID: m.ID, Writer: by, Comment: m.Comment}

@@ -40,6 +40,34 @@ func BenchmarkTable(b *testing.B) {
 	b.ReportMetric(float64(t.Bytes())/size, "of-the-estimate")
 }
 
+// A coarse clock can give several writes one time. Writes that insert nothing, such as those by which another session
+// shortens suggestions, do not advance the CRDT clock either. Each write still makes suggestions of its own.
+func TestWritesAtOneTimeMakeDifferentSuggestions(t *testing.T) {
+	records := replacements(2)
+	before := NewTable(records)
+	write := model.Record{Author: "agent", Session: "b", Time: time.Unix(2, 0), Client: 2, Clock: records[1].Len}
+	for i, m := range records[1].Marks { // each keeps a character of what it inserts
+		rest := m.Add[0].Part(0, 1)
+		write.Seq++
+		write.Marks = []model.MarkRecord{{Add: []model.IDRange{rest}, Del: m.Del, Replaces: []string{before.At(rest).Ins.Of.ID}}}
+		records = append(records, write)
+		if i == 1 {
+			write.Seq, write.Len = write.Seq+1, 9
+			write.Marks = []model.MarkRecord{{Add: []model.IDRange{{Client: 2, Clock: write.Clock + 3, Len: 3}}}}
+			records = append(records, write)
+		}
+	}
+	table := NewTable(records)
+	seen := make(map[string]bool)
+	for _, rec := range records[2:] {
+		s := table.At(rec.Marks[0].Add[0]).Ins.Of
+		if seen[s.ID] || table.byID[s.ID] != s {
+			t.Errorf("the suggestion %s of record %d has the ID of another one", s.ID, rec.Seq)
+		}
+		seen[s.ID] = true
+	}
+}
+
 // An undo makes the fact what it was before the decision, also of text that has moved since.
 func TestUndoBringsBackTheFact(t *testing.T) {
 	at := model.IDRange{Client: 1, Len: 4}
