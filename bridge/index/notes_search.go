@@ -76,7 +76,10 @@ func (n *NoteInfo) meets(c condition) bool {
 	case "!=":
 		return !n.equalsAny(c)
 	case "exists":
-		return n.exists(c.key) == c.want
+		if outline.IsTagKey(c.key) {
+			return (len(n.Tags) > 0) == c.want
+		}
+		return n.has(c.key, func(any) bool { return true }) == c.want
 	}
 	return n.has(c.key, func(v any) bool { return holds(ordered(v), c.op, c.want) })
 }
@@ -85,13 +88,6 @@ func (n *NoteInfo) has(key string, matches func(value any) bool) bool {
 	return slices.ContainsFunc(n.Properties, func(e frontmatter.Property) bool {
 		return strings.EqualFold(e.Key, key) && slices.ContainsFunc(valuesOf(e.Value), matches)
 	})
-}
-
-func (n *NoteInfo) exists(key string) bool {
-	if outline.IsTagKey(key) {
-		return len(n.Tags) > 0
-	}
-	return n.has(key, func(any) bool { return true })
 }
 
 func (n *NoteInfo) equalsAny(c condition) bool {
