@@ -100,7 +100,7 @@ func (n *NoteInfo) equalsAny(c condition) bool {
 	})
 }
 
-// terms returns the [term] of each property and tag that equalsAny finds, and of each tag in which one is nested.
+// terms returns the [term] of each property and tag that equalsAny finds.
 func (n *NoteInfo) terms() []string {
 	list := []string{""}
 	for _, e := range n.Properties {
@@ -109,18 +109,16 @@ func (n *NoteInfo) terms() []string {
 		}
 	}
 	for _, tag := range n.Tags {
-		for i := range len(tag) + 1 {
-			if i == len(tag) || tag[i] == '/' {
-				list = append(list, term("tags", tag[:i]))
-			}
-		}
+		list = append(list, term("tags", tag))
 	}
 	return list
 }
 
+// term is the same for a tag and all tags nested in it.
 func term(key, text string) string {
 	if outline.IsTagKey(key) {
-		key, text = "tags", strings.Trim(strings.TrimPrefix(text, "#"), "/")
+		key = "tags"
+		text, _, _ = strings.Cut(strings.Trim(strings.TrimPrefix(text, "#"), "/"), "/")
 	}
 	return outline.Fold(key + "\x00" + text)
 }
