@@ -472,3 +472,30 @@ func TestRenameDroppedByADeletionComesBack(t *testing.T) {
 		t.Errorf("proposals: got %+v, %v, want ann's rename", list, err)
 	}
 }
+
+// An agent's own folder that moves into a folder which the source still has inside it is a proposal, like the move of
+// the other folder.
+func TestFolderMovedIntoOneThatItStillHolds(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"F/T/Note.md": "n\n"})
+	by := bridge.ChangeRequest{Author: model.Author{Name: "ann", Session: "s"}}
+	move := func(from, to model.Path) {
+		t.Helper()
+		if _, err := f.Workspace.Rename(t.Context(), from, to, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move("F/T", "F/U")
+	for _, dir := range []model.Path{"F/A", "F/A/S"} {
+		if err := f.Mkdir(t.Context(), dir, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move("F/A/S", "F/T") // the source has the name
+	move("F/A", "F/T/A")
+	if out := decideAll(t, f.Workspace, model.Accepted); len(out.Failed) > 0 {
+		t.Errorf("%+v", out)
+	}
+	if got, want := fmt.Sprint(f.Source("F").Person(t).Names()), "[T U T/A U/Note.md]"; got != want {
+		t.Errorf("the vault has %s, want %s", got, want)
+	}
+}

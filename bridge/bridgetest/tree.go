@@ -109,6 +109,9 @@ func (t *tree) rename(oldRel, newRel string, replace bool) error {
 	if err := t.wantFolder(dirOf(newRel)); err != nil {
 		return err
 	}
+	if strings.HasPrefix(newRel, oldRel+"/") {
+		return fs.ErrInvalid // as rename(2) does
+	}
 	switch old := t.entries[newRel]; {
 	case old == nil:
 	case !replace || e.dir:

@@ -120,7 +120,9 @@ func (n *Namespace) newRenameOp(oldPath, newPath model.Path, o ChangeRequest) (*
 		return nil, err
 	}
 	if m.now && n.config.Structure != Direct {
-		m.now = m.to.Existing == nil && m.to.InSource() == nil
+		// The source may still have the target's folder in x, although it is shown elsewhere.
+		isInside := model.Path(x.State().Rel).Contains(model.Path(m.to.Rel()))
+		m.now = m.to.Existing == nil && m.to.InSource() == nil && !isInside
 	}
 	return m, nil
 }
