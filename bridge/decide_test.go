@@ -1,8 +1,11 @@
 package bridge_test
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,6 +200,94 @@ func TestEachNoteCountsOnce(t *testing.T) {
 		out, err := f.Undo(t.Context(), "", person)
 		if err != nil || out.Notes != 3 {
 			t.Errorf("%d notes undone, want 3: %v", out.Notes, err)
+		}
+	}
+}
+
+// hooked calls before just before each Replace, and returns its error instead if there is one.
+type hooked struct {
+	*bridgetest.Source
+	before func() error
+}
+
+func (h *hooked) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
+	if err := h.before(); err != nil {
+		return model.Stamp{}, err
+	}
+	return h.Source.Replace(ctx, rel, r)
+}
+
+// Each id of a decision is Decided, Missing, or in a note that has Failed, whatever a person saves in the moment before
+// the source has the decision, and whatever the source answers.
+func TestOutcomeNamesEachID(t *testing.T) {
+	decides := map[string]func(*bridge.Workspace, []string) (bridge.Outcome, error){
+		"accept": func(ws *bridge.Workspace, ids []string) (bridge.Outcome, error) {
+			return ws.Decide(t.Context(), ids, model.Accepted, person)
+		},
+		"reject": func(ws *bridge.Workspace, ids []string) (bridge.Outcome, error) {
+			return ws.Decide(t.Context(), ids, model.Rejected, person)
+		},
+		"amend": func(ws *bridge.Workspace, ids []string) (bridge.Outcome, error) {
+			return ws.Amend(t.Context(), ids[0], "uno", person)
+		},
+		"resolve": func(ws *bridge.Workspace, _ []string) (bridge.Outcome, error) {
+			threads, err := ws.Threads(t.Context(), "")
+			if err != nil {
+				return bridge.Outcome{}, err
+			}
+			return ws.ResolveThreads(t.Context(), []string{threads[0].ID}, person)
+		},
+	}
+	const pending = "{~~one~>ONE~~} two {~~three~>THREE~~} four {>>why?<<}\n"
+	moments := map[string]struct {
+		save string
+		err  error
+	}{
+		"quiet":           {},
+		"typed":           {save: "typed " + pending},
+		"one decided":     {save: "ONE two {~~three~>THREE~~} four {>>why?<<}\n"},
+		"all decided":     {save: "ONE two THREE four\n"},
+		"all deleted":     {save: "other\n"},
+		"refused":         {err: model.ErrNoSpace},
+		"always conflict": {err: model.ErrConflict},
+	}
+	for name, do := range decides {
+		for when, moment := range moments {
+			src := &hooked{new(bridgetest.Source), func() error { return nil }}
+			src.Person(t).Save("Plan.md", pending)
+			ws := process(t, src, bridgetest.NewStore(t))
+			list := pendingOf(t, ws)
+			asked := ids(list[:2])
+			src.before = func() error {
+				src.before = func() error { return moment.err }
+				if moment.save != "" {
+					src.Person(t).Save("Plan.md", moment.save)
+				}
+				return moment.err
+			}
+			if name == "amend" || name == "resolve" {
+				asked = asked[:1]
+			}
+			before := src.Person(t).Content("Plan.md")
+			out, err := do(ws, asked)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, when, err)
+			}
+			resolved := 0
+			if name == "resolve" && src.Person(t).Content("Plan.md") != before && strings.Contains(cmp.Or(moment.save, before), "why?") {
+				resolved = 1
+			}
+			if got := len(out.Decided) + len(out.Missing) + resolved; len(out.Failed) == 0 && got != len(asked) || len(out.Failed) > 0 && (moment.err == nil || got > 0) {
+				t.Errorf("%s, %s: of %d ids the outcome has %+v", name, when, len(asked), out)
+			}
+			if changed := len(out.Decided)+resolved > 0; changed != (out.Notes == 1) {
+				t.Errorf("%s, %s: notes %d, decided %d", name, when, out.Notes, len(out.Decided))
+			}
+			for _, s := range out.Decided {
+				if left := pendingOf(t, ws); slices.ContainsFunc(left, func(x model.Suggestion) bool { return x.ID == s.ID }) {
+					t.Errorf("%s, %s: %s is decided and pending", name, when, s.ID)
+				}
+			}
 		}
 	}
 }

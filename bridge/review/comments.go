@@ -201,23 +201,27 @@ func (r *Review) ResolveThreads(ctx context.Context, ids []string, author model.
 		}
 		byNote[threads[i].Path] = append(byNote[threads[i].Path], id)
 	}
-	out.collect(ctx, r.nodesAt(byNote), func(p model.Path) ([]model.Suggestion, error) {
+	out.collect(ctx, r.nodesAt(byNote), func(p model.Path) (done noteOutcome, err error) {
 		for _, id := range byNote[p] {
-			if err := r.resolveThread(ctx, p, id, model.Decision{Batch: out.Batch, Verdict: model.Resolved, By: author.Name, Reason: author.Reason}, author); err != nil {
-				return nil, err
+			resolved, err := r.resolveThread(ctx, p, id, model.Decision{Batch: out.Batch, Verdict: model.Resolved, By: author.Name, Reason: author.Reason}, author)
+			if err != nil {
+				return done, err
+			}
+			if done.changed = done.changed || resolved; !resolved {
+				done.missing = append(done.missing, id)
 			}
 		}
-		return nil, nil
+		return done, nil
 	})
 	return out, ctx.Err()
 }
 
-func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d model.Decision, author model.Author) error {
+func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d model.Decision, author model.Author) (resolved bool, err error) {
 	n, err := r.tree.FindNote("resolve", p)
 	if err != nil {
-		return err
+		return false, err
 	}
-	_, err = n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
+	res, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
 		list, x, err := l.Suggestions(p, current)
 		if err != nil {
 			return planner.Plan{}, err
@@ -229,5 +233,5 @@ func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d m
 		}
 		return planner.Resolve(current, x, threads[i], list, d), nil
 	}})
-	return err
+	return res.Changed, err
 }

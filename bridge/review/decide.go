@@ -148,7 +148,14 @@ func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string
 			out.notes = append(out.notes, x)
 		}
 	}
-	out.collect(ctx, nodes, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, author) })
+	out.collect(ctx, nodes, func(p model.Path) (noteOutcome, error) { return r.decideNote(ctx, p, byNote[p], "", d, author) })
+}
+
+// noteOutcome is the part of an Outcome that concerns one note.
+type noteOutcome struct {
+	decided []model.Suggestion
+	missing []string
+	changed bool
 }
 
 // nodesAt returns the nodes at the paths, nil for a path without one.
@@ -161,7 +168,7 @@ func (r *Review) nodesAt(paths map[model.Path][]string) map[model.Path]*namespac
 }
 
 // collect calls each for the paths of the notes, concurrently, and adds the results to o.
-func (o *Outcome) collect(ctx context.Context, notes map[model.Path]*namespace.Node, each func(model.Path) ([]model.Suggestion, error)) {
+func (o *Outcome) collect(ctx context.Context, notes map[model.Path]*namespace.Node, each func(model.Path) (noteOutcome, error)) {
 	var mu sync.Mutex // guards o
 	var g errgroup.Group
 	g.SetLimit(maxConcurrentDecisions)
@@ -170,15 +177,17 @@ func (o *Outcome) collect(ctx context.Context, notes map[model.Path]*namespace.N
 			if ctx.Err() != nil {
 				return nil
 			}
-			decided, err := each(p)
+			done, err := each(p)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
 				o.Failed[p] = err
 				return nil
 			}
-			o.Decided = append(o.Decided, decided...)
-			o.change(notes[p])
+			o.Decided, o.Missing = append(o.Decided, done.decided...), append(o.Missing, done.missing...)
+			if done.changed {
+				o.change(notes[p])
+			}
 			return nil
 		})
 	}
@@ -197,48 +206,49 @@ func (o *Outcome) sort() {
 
 // decideNote decides on the suggestions of one note with the given ids. If the verdict is Changed, there is only one
 // suggestion, and decideNote replaces its proposed text with text.
-func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, text string, d model.Decision, author model.Author) ([]model.Suggestion, error) {
+func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, text string, d model.Decision, author model.Author) (noteOutcome, error) {
 	n, err := r.tree.FindNote("write", p)
 	if err != nil {
-		return nil, err
+		return noteOutcome{}, err
 	}
 	return r.decideIn(ctx, n, p, ids, text, d, author)
 }
 
 // decideIn is decideNote for the note n. p is the note's path, or its path before its deletion was proposed.
-func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids []string, text string, d model.Decision, author model.Author) ([]model.Suggestion, error) {
-	wanted := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		wanted[id] = true
-	}
-	var chosen []model.Suggestion
-	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
+func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids []string, text string, d model.Decision, author model.Author) (done noteOutcome, err error) {
+	res, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
 		all, x, err := l.Suggestions(p, current)
 		if err != nil {
 			return planner.Plan{}, err
 		}
-		chosen = nil
+		done.decided = nil
+		pending := make(map[string]bool, len(ids))
+		for _, id := range ids {
+			pending[id] = false
+		}
 		for i := range all {
-			if wanted[all[i].ID] {
-				chosen = append(chosen, all[i])
+			if _, wanted := pending[all[i].ID]; wanted {
+				done.decided, pending[all[i].ID] = append(done.decided, all[i]), true
 			}
 		}
-		if len(chosen) == 0 {
+		done.missing = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return pending[id] })
+		if len(done.decided) == 0 {
 			return planner.Plan{}, nil
 		}
 		var instead []diffwrap.Edit
 		if d.Verdict == model.Changed {
-			if instead, err = planner.Amend(current, chosen[0], text); err != nil {
+			if instead, err = planner.Amend(current, done.decided[0], text); err != nil {
 				return planner.Plan{}, err
 			}
 		}
-		plan := planner.Decide(current, x, chosen, d, instead)
+		plan := planner.Decide(current, x, done.decided, d, instead)
 		if d.Verdict == model.Changed {
 			plan.Decision.Items[0].ReplacedBy = &text
 		}
 		return plan, nil
 	}})
-	return chosen, err
+	done.changed = res.Changed
+	return done, err
 }
 
 // Amend accepts the suggestion with the given id, but replaces its proposed text with the user's text. The accepted
@@ -259,15 +269,9 @@ func (r *Review) Amend(ctx context.Context, id, text string, author model.Author
 		out.Missing = []string{id}
 		return out, nil
 	}
-	var deleted bool
-	out.collect(ctx, r.nodesAt(map[model.Path][]string{pending[i].Path: {id}}), func(p model.Path) (chosen []model.Suggestion, err error) {
-		chosen, err = r.decideNote(ctx, p, []string{id}, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: author.Name, Reason: author.Reason}, author)
-		deleted = err == nil && len(chosen) == 0
-		return chosen, err
+	out.collect(ctx, r.nodesAt(map[model.Path][]string{pending[i].Path: {id}}), func(p model.Path) (noteOutcome, error) {
+		return r.decideNote(ctx, p, []string{id}, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: author.Name, Reason: author.Reason}, author)
 	})
-	if deleted {
-		out.Missing, out.Notes = []string{id}, 0
-	}
 	return out, ctx.Err()
 }
 

@@ -195,22 +195,23 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 		entriesOf[e.Path] = append(entriesOf[e.Path], e)
 	}
 	var mu sync.Mutex // guards out.Unrestored
-	out.collect(ctx, nodes, func(p model.Path) (again []model.Suggestion, err error) {
+	out.collect(ctx, nodes, func(p model.Path) (done noteOutcome, err error) {
 		for _, e := range entriesOf[p] {
 			n := r.tree.Root(e.Root).Lookup(e.Rel) // another note at p may be proposed to be deleted
 			if n == nil || n.Note == nil {
 				_, err := j.explainMissing(e.JournalEntry)
-				return again, err
+				return done, err
 			}
 			pending, stays, err := undoNote(ctx, n.Note, p, e, out.Batch, author)
 			mu.Lock()
 			out.Unrestored = append(out.Unrestored, stays...)
 			mu.Unlock()
-			if again = append(again, pending...); err != nil {
-				return again, err
+			if done.decided = append(done.decided, pending...); err != nil {
+				return done, err
 			}
 		}
-		return again, nil
+		done.changed = true
+		return done, nil
 	})
 	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	if len(out.Failed) > 0 {
