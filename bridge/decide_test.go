@@ -1,7 +1,6 @@
 package bridge_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -217,35 +216,38 @@ func (h *hooked) Replace(ctx context.Context, rel string, r model.Replacement) (
 	return h.Source.Replace(ctx, rel, r)
 }
 
-// Each id of a decision is Decided, Missing, or in a note that has Failed, whatever a person saves in the moment before
-// the source has the decision, and whatever the source answers.
+// Each id of a decision is decided, Missing, or in a note that has Failed, whatever a person saves before the source has
+// the decision, and whatever the source answers. It is Missing only if its mark is gone.
 func TestOutcomeNamesEachID(t *testing.T) {
-	decides := map[string]func(*bridge.Workspace, []string) (bridge.Outcome, error){
-		"accept": func(ws *bridge.Workspace, ids []string) (bridge.Outcome, error) {
-			return ws.Decide(t.Context(), ids, model.Accepted, person)
+	decides := map[string]func(ws *bridge.Workspace, ids []string, thread string) (bridge.Outcome, int, error){
+		"accept": func(ws *bridge.Workspace, ids []string, _ string) (bridge.Outcome, int, error) {
+			out, err := ws.Decide(t.Context(), ids, model.Accepted, person)
+			return out, len(ids), err
 		},
-		"reject": func(ws *bridge.Workspace, ids []string) (bridge.Outcome, error) {
-			return ws.Decide(t.Context(), ids, model.Rejected, person)
+		"reject": func(ws *bridge.Workspace, ids []string, _ string) (bridge.Outcome, int, error) {
+			out, err := ws.Decide(t.Context(), ids, model.Rejected, person)
+			return out, len(ids), err
 		},
-		"amend": func(ws *bridge.Workspace, ids []string) (bridge.Outcome, error) {
-			return ws.Amend(t.Context(), ids[0], "uno", person)
+		"amend": func(ws *bridge.Workspace, ids []string, _ string) (bridge.Outcome, int, error) {
+			out, err := ws.Amend(t.Context(), ids[0], "uno", person)
+			return out, 1, err
 		},
-		"resolve": func(ws *bridge.Workspace, _ []string) (bridge.Outcome, error) {
-			threads, err := ws.Threads(t.Context(), "")
-			if err != nil {
-				return bridge.Outcome{}, err
-			}
-			return ws.ResolveThreads(t.Context(), []string{threads[0].ID}, person)
+		"resolve": func(ws *bridge.Workspace, _ []string, thread string) (bridge.Outcome, int, error) {
+			out, err := ws.ResolveThreads(t.Context(), []string{thread}, person)
+			out.Decided = make([]model.Suggestion, out.Notes)
+			return out, 1, err
 		},
 	}
-	const pending = "{~~one~>ONE~~} two {~~three~>THREE~~} four {>>why?<<}\n"
+	const one, three, why, typed = "{~~one~>ONE~~}", "{~~three~>THREE~~}", "{>>why?<<}", "typed "
 	moments := map[string]struct {
-		save string
-		err  error
+		before, save string // what a person has saved before the decision, and saves during it
+		err          error
 	}{
-		"quiet":           {},
-		"typed":           {save: "typed " + pending},
-		"one decided":     {save: "ONE two {~~three~>THREE~~} four {>>why?<<}\n"},
+		"nobody":          {},
+		"typed before":    {before: typed + one + " two " + three + " four " + why + "\n"},
+		"typed":           {save: typed + one + " two " + three + " four " + why + "\n"},
+		"typed twice":     {before: typed + one + " two " + three + " four " + why + "\n", save: one + " 2 " + three + " " + why + typed},
+		"one decided":     {save: "ONE two " + three + " four " + why + "\n"},
 		"all decided":     {save: "ONE two THREE four\n"},
 		"all deleted":     {save: "other\n"},
 		"refused":         {err: model.ErrNoSpace},
@@ -253,41 +255,44 @@ func TestOutcomeNamesEachID(t *testing.T) {
 	}
 	for name, do := range decides {
 		for when, moment := range moments {
-			src := &hooked{new(bridgetest.Source), func() error { return nil }}
-			src.Person(t).Save("Plan.md", pending)
-			ws := process(t, src, bridgetest.NewStore(t))
-			list := pendingOf(t, ws)
-			asked := ids(list[:2])
-			src.before = func() error {
-				src.before = func() error { return moment.err }
-				if moment.save != "" {
-					src.Person(t).Save("Plan.md", moment.save)
+			t.Run(name+"/"+when, func(t *testing.T) {
+				var src *hooked
+				f := bridgetest.New(t, map[string]string{plan: one + " two " + three + " four " + why + "\n"}, func(o *bridge.Options) {
+					src = &hooked{o.Roots[0].Source.(*bridgetest.Source), func() error { return nil }}
+					o.Roots[0].Source = src
+				})
+				list := ids(pendingOf(t, f.Workspace))[:2]
+				threads, err := f.Threads(t.Context(), "")
+				if err != nil || len(threads) != 1 {
+					t.Fatalf("%+v, %v", threads, err)
 				}
-				return moment.err
-			}
-			if name == "amend" || name == "resolve" {
-				asked = asked[:1]
-			}
-			before := src.Person(t).Content("Plan.md")
-			out, err := do(ws, asked)
-			if err != nil {
-				t.Fatalf("%s, %s: %v", name, when, err)
-			}
-			resolved := 0
-			if name == "resolve" && src.Person(t).Content("Plan.md") != before && strings.Contains(cmp.Or(moment.save, before), "why?") {
-				resolved = 1
-			}
-			if got := len(out.Decided) + len(out.Missing) + resolved; len(out.Failed) == 0 && got != len(asked) || len(out.Failed) > 0 && (moment.err == nil || got > 0) {
-				t.Errorf("%s, %s: of %d ids the outcome has %+v", name, when, len(asked), out)
-			}
-			if changed := len(out.Decided)+resolved > 0; changed != (out.Notes == 1) {
-				t.Errorf("%s, %s: notes %d, decided %d", name, when, out.Notes, len(out.Decided))
-			}
-			for _, s := range out.Decided {
-				if left := pendingOf(t, ws); slices.ContainsFunc(left, func(x model.Suggestion) bool { return x.ID == s.ID }) {
-					t.Errorf("%s, %s: %s is decided and pending", name, when, s.ID)
+				if moment.before != "" {
+					f.Person(plan, moment.before)
 				}
-			}
+				src.before = func() error {
+					src.before = func() error { return moment.err }
+					if moment.save != "" {
+						src.Person(t).Save("Plan.md", moment.save)
+					}
+					return moment.err
+				}
+				out, n, err := do(f.Workspace, list, threads[0].ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				raw := f.SourceText(plan)
+				if got := len(out.Decided) + len(out.Missing); moment.err == nil && (got != n || len(out.Failed) > 0) || moment.err != nil && (got > 0 || len(out.Failed) != 1) {
+					t.Errorf("of %d ids the outcome has %+v", n, out)
+				}
+				if len(out.Missing) > 0 && strings.Contains(raw, typed) || len(out.Decided) > 0 != (out.Notes == 1) {
+					t.Errorf("the outcome is %+v, and the file %q", out, raw)
+				}
+				for _, s := range out.Decided {
+					if slices.Contains(ids(pendingOf(t, f.Workspace)), s.ID) {
+						t.Errorf("%s is decided, and pending: %q", s.ID, raw)
+					}
+				}
+			})
 		}
 	}
 }

@@ -1095,6 +1095,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 				w.chars = append(w.chars, h.given())
 			}
 		}
+		w.identify() // a note with marks has a document now
 		return nil
 	}
 	doc, have := w.document()
