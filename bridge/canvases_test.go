@@ -23,7 +23,7 @@ func canvasOf(files ...string) string {
 // A canvas names a file at its old path until the rename is accepted, at the new
 // one from then on, and at the old one again when that is undone.
 func TestCanvasesFollowARename(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "x\n")
 	src.Person(t).Save("sub/Map.canvas", canvasOf("Plan.md", "Other.md"))
 	src.Person(t).Save("Proposed.canvas", canvasOf("Plan.md"))
@@ -109,7 +109,7 @@ func TestUndoLeavesCanvasesAsTheyWere(t *testing.T) {
 			}
 			return canvasOf(files...)
 		}
-		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 		for _, rel := range names[:3] {
 			src.Person(t).Save(rel, rel)
 		}

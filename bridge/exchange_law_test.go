@@ -178,7 +178,7 @@ func TestExchangeOnAFailingDisk(t *testing.T) {
 		for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
 			for _, restart := range []bool{false, true} {
 				works := -1
-				src, store := brittle{new(bridgetest.Source), &works}, bridgetest.NewStore(t)
+				src, store := brittle{bridgetest.NewSource(t), &works}, bridgetest.NewStore(t)
 				src.Person(t).Save("A.md", "word A\n")
 				src.Person(t).Save("B.md", "word B\n")
 				ws := process(t, src, store)

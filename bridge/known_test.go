@@ -18,7 +18,7 @@ func TestMarksInCode(t *testing.T) {
 		written = "# Code\n\n```c\nfor (;;) {++n; m++}\nreturn 2;\nint {++i; j++};\n```\n\n$A^{--}$ and $B^{--}$, {{-- too --}}.\n"
 	)
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
-		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", text)
 		first := process(t, src, store)
 		if got := open(t, first, plan).Text(); got != text {
@@ -75,7 +75,7 @@ func TestMarksInCode(t *testing.T) {
 // A user's text in code that reads as a comment is text, also after a decision that takes the code's fence away.
 func TestACommentInCodeStaysText(t *testing.T) {
 	const text, written = "```\na {>>b<<} c\n```\nd\n", "a {>>b<<} c\nd\n"
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", text)
 	ws := process(t, src, store)
 	write(t, ws, plan, bridge.Write{Text: written, By: ann})
@@ -98,7 +98,7 @@ func TestACommentInCodeStaysText(t *testing.T) {
 // What an agent writes where nothing is marked, in mode direct, is no mark in code.
 func TestDirectWritesNoMarkInCode(t *testing.T) {
 	const text = "A.\n\n```c\n{++n; m++}\n```\n"
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "A.\n")
 	ws, err := bridge.New(bridge.Options{Options: note.Options{Mode: bridge.Direct}, Roots: []bridge.RootSource{{Name: "Notes", Source: src, Store: store}}})
 	if err == nil {
@@ -129,7 +129,7 @@ func decidePending(t *testing.T, ws *bridge.Workspace, verdict model.Verdict) {
 
 // What a user has proposed by hand still waits when a fence that an agent put around it is accepted.
 func TestUsersMarkInAcceptedFence(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "a {++b++} c\n")
 	first := process(t, src, store)
 	write(t, first, plan, bridge.Write{Text: "```\na b c\n```\n", By: ann})

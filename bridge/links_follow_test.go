@@ -25,7 +25,7 @@ type linkedVault struct {
 }
 
 func newLinkedVault(t testing.TB, files map[string]string) *linkedVault {
-	v := &linkedVault{t: t, src: new(bridgetest.Source), store: bridgetest.NewStore(t)}
+	v := &linkedVault{t: t, src: bridgetest.NewSource(t), store: bridgetest.NewStore(t)}
 	for name, text := range files {
 		v.src.Person(t).Save(name, text)
 	}
@@ -332,7 +332,7 @@ func TestLinksFollowSeveralRenames(t *testing.T) {
 // A process is killed while the links in text that waits, or that was written meanwhile, follow. The next one goes on.
 func TestLinksInPlaceFollowAfterAKill(t *testing.T) {
 	for _, at := range []string{"B.md", "C.md"} {
-		src, store := newStuck(at), bridgetest.NewStore(t)
+		src, store := newStuck(t, at), bridgetest.NewStore(t)
 		for name, text := range map[string]string{"Plan.md": "x\n", "B.md": "Text.\n", "C.md": "Text.\n"} {
 			src.Person(t).Save(name, text)
 		}

@@ -16,7 +16,7 @@ import (
 // openLive serves the notes of files as live documents of the root "Team".
 func openLive(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) (*bridgetest.Fixture, *bridgetest.Live) {
 	t.Helper()
-	live := &bridgetest.Live{Store: bridgetest.NewStore(t)}
+	live := bridgetest.NewLive(t, bridgetest.NewStore(t))
 	for rel, text := range files {
 		live.Person(t).Save(rel, text)
 	}
@@ -194,7 +194,7 @@ func TestLiveWriterOfAnEmbed(t *testing.T) {
 
 // If the store cannot store the proposal that shows a new note at its path, the server does not keep the note either.
 func TestLiveCreateWithoutItsProposal(t *testing.T) {
-	live := &bridgetest.Live{Store: bridgetest.NewStore(t)}
+	live := bridgetest.NewLive(t, bridgetest.NewStore(t))
 	live.Person(t).Save("Plan.md", "plan\n")
 	f := bridgetest.New(t, nil, func(o *bridge.Options) {
 		server := struct { // a server has no Retract

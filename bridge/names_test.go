@@ -36,7 +36,7 @@ func TestNewNoteThatWasRejectedIsGoneAfterAKill(t *testing.T) {
 		"made anew": func(p bridgetest.Person) { p.Remove("Plan.md"); p.Save("Plan.md", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			src, store := &deadly{new(bridgetest.Source), make(chan struct{})}, bridgetest.NewStore(t)
+			src, store := &deadly{bridgetest.NewSource(t), make(chan struct{})}, bridgetest.NewStore(t)
 			ws := process(t, src, store)
 			if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n\nmore\n", By: ann}); err != nil {
 				t.Fatal(err)
@@ -252,7 +252,7 @@ func TestNameThatARenameWaitsForGoesToAnother(t *testing.T) {
 func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 	const taken = "Notes/Other.md"
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
-		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", "one\n")
 		ws := process(t, src, store)
 		res, err := ws.Rename(t.Context(), plan, taken, bridge.ChangeRequest{Author: ann})

@@ -18,7 +18,7 @@ func TestOrderInSeveralRoots(t *testing.T) {
 	names := []string{"A", "B"}
 	sources := make(map[string]*bridgetest.Source)
 	for _, name := range names {
-		sources[name] = new(bridgetest.Source)
+		sources[name] = bridgetest.NewSource(t)
 		sources[name].Person(t).Save("Plan.md", "one\n")
 		sources[name].Person(t).Save("Old.md", "old\n")
 	}
@@ -31,7 +31,7 @@ func TestOrderInSeveralRoots(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			o.Roots = append(o.Roots, bridge.RootSource{Name: name, Source: sources[name], Store: s})
+			o.Roots = append(o.Roots, bridge.RootSource{Name: name, Source: sources[name].Restarted(t), Store: s})
 		}
 		ws, err := bridge.New(o)
 		if err != nil {

@@ -20,8 +20,8 @@ type stuck struct {
 	reached, release chan struct{}
 }
 
-func newStuck(rel string) *stuck {
-	return &stuck{Source: new(bridgetest.Source), rel: rel, reached: make(chan struct{}, 9), release: make(chan struct{})}
+func newStuck(t testing.TB, rel string) *stuck {
+	return &stuck{Source: bridgetest.NewSource(t), rel: rel, reached: make(chan struct{}, 9), release: make(chan struct{})}
 }
 
 func (s *stuck) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
@@ -79,7 +79,7 @@ func noneWaits(t *testing.T, ws *bridge.Workspace, store *bridgetest.Store) {
 // A process is killed while links in front matter follow a rename that a user has accepted. The next one goes on.
 func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 	for _, note := range []string{"Index.md", "Last.md"} { // which of them is written when the process is killed
-		src, store := newStuck(note), bridgetest.NewStore(t)
+		src, store := newStuck(t, note), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", "one\n")
 		for _, name := range []string{"Index.md", "Last.md"} {
 			src.Person(t).Save(name, "---\nup: \"[[Plan]]\"\n---\nbody\n")
@@ -111,7 +111,7 @@ func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 // undo, of the whole batch or of the rename alone, and counts as the same undo.
 func TestUndoOfARenameContinuesAfterAKill(t *testing.T) {
 	for _, whole := range []bool{true, false} {
-		src, store := newStuck("Last.md"), bridgetest.NewStore(t)
+		src, store := newStuck(t, "Last.md"), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", "one\n")
 		src.Person(t).Save("Index.md", "---\nup: \"[[Plan]]\"\n---\nbody\n")
 		src.Person(t).Save("Last.md", "---\nup: \"[[Plan]]\"\n---\nbody\n")
@@ -161,7 +161,7 @@ func TestUndoOfARenameContinuesAfterAKill(t *testing.T) {
 // suggestions that belong to the rename if that waits for a user, and at once if not.
 func TestLinksFollowAfterAKill(t *testing.T) {
 	for _, structure := range []bridge.StructurePolicy{bridge.StructurePropose, bridge.StructureDirect} {
-		src, store := newStuck("n2.md"), bridgetest.NewStore(t)
+		src, store := newStuck(t, "n2.md"), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", "one\n")
 		for i := range 5 {
 			src.Person(t).Save(fmt.Sprintf("n%d.md", i), "See [[Plan]].\n")
@@ -199,7 +199,7 @@ func TestLinksFollowAfterAKill(t *testing.T) {
 // what was decided, and all of it is taken back at once.
 func TestAcceptedExchangeContinuesAfterAKill(t *testing.T) {
 	for at := range 4 {
-		src, store := newStuck("Index.md"), bridgetest.NewStore(t)
+		src, store := newStuck(t, "Index.md"), bridgetest.NewStore(t)
 		for name, text := range map[string]string{"A.md": "a\n", "B.md": "b\n", "Index.md": "[[A]] [[B]]\n"} {
 			src.Person(t).Save(name, text)
 		}
@@ -256,7 +256,7 @@ func proposeExchange(t *testing.T, ws *bridge.Workspace) []string {
 // Otherwise the next decision completes it, whatever that is about, or the next process.
 func TestFailingDiskLeavesNoHalfOfAnExchange(t *testing.T) {
 	for _, then := range []string{"works", "works at the next decision", "works in the next process"} {
-		src, store := &badDisk{Source: new(bridgetest.Source)}, bridgetest.NewStore(t)
+		src, store := &badDisk{Source: bridgetest.NewSource(t)}, bridgetest.NewStore(t)
 		for name, text := range map[string]string{"A.md": "a\n", "B.md": "b\n"} {
 			src.Person(t).Save(name, text)
 		}
@@ -288,7 +288,7 @@ func TestFailingDiskLeavesNoHalfOfAnExchange(t *testing.T) {
 // A user decides on a rename while its links are rewritten: all of them follow the decision.
 func TestDecisionWhileLinksAreRewritten(t *testing.T) {
 	for verdict, want := range map[model.Verdict]string{model.Accepted: "See [[Other]].\n", model.Rejected: "See [[Plan]].\n"} {
-		src, store := newStuck("n2.md"), bridgetest.NewStore(t)
+		src, store := newStuck(t, "n2.md"), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", "one\n")
 		for i := range 5 {
 			src.Person(t).Save(fmt.Sprintf("n%d.md", i), "See [[Plan]].\n")
@@ -330,7 +330,7 @@ func TestDecisionWhileLinksAreRewritten(t *testing.T) {
 
 // The front matter follows the last of several names that a note was proposed to have.
 func TestLinksInFrontMatterFollowTheLastName(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one\n")
 	src.Person(t).Save("Index.md", "---\nup: \"[[Plan]]\"\n---\nSee [[Plan]].\n")
 	for _, to := range []model.Path{"Notes/Second.md", "Notes/Third.md"} {
@@ -355,7 +355,7 @@ func TestLinksInFrontMatterFollowTheLastName(t *testing.T) {
 
 // The front matter follows a note that changes names with another one.
 func TestLinksInFrontMatterFollowAnExchange(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	for name, text := range map[string]string{"A.md": "a\n", "B.md": "b\n", "Index.md": "---\none: \"[[A]]\"\n---\n"} {
 		src.Person(t).Save(name, text)
 	}
@@ -370,7 +370,7 @@ func TestLinksInFrontMatterFollowAnExchange(t *testing.T) {
 func TestLinkInANoteThatWasToBeDeleted(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		for verdict, want := range map[model.Verdict]string{model.Rejected: "See [[Plan]].\n", model.Accepted: "See [[Other]].\n"} {
-			src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+			src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 			src.Person(t).Save("Plan.md", "one\n")
 			src.Person(t).Save("Index.md", "See [[Plan]].\n")
 			ws := process(t, src, store)
@@ -399,7 +399,7 @@ func TestLinkInANoteThatIsToBeDeletedAlready(t *testing.T) {
 	const linked = "---\nup: \"[[Plan]]\"\n---\nSee [[Plan]].\n"
 	for verdict, want := range map[model.Verdict]string{model.Rejected: linked, model.Accepted: "---\nup: \"[[Other]]\"\n---\nSee [[Other]].\n"} {
 		for _, keptFirst := range []bool{true, false} {
-			src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+			src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 			src.Person(t).Save("Plan.md", "one\n")
 			src.Person(t).Save("Index.md", linked)
 			ws := process(t, src, store)

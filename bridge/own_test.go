@@ -66,7 +66,7 @@ func TestWhoseSuggestionIsIt(t *testing.T) {
 
 // What an interrupted write left in the file is still its author's to amend.
 func TestInterruptedWriteStaysItsAuthors(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one two three four five\n")
 	killed(t, src, store, func(ws *bridge.Workspace) error {
 		_, err := ws.Write(t.Context(), plan, bridge.Write{Text: "one TWO three four five\n", By: ann})

@@ -41,7 +41,7 @@ type proposalMachine struct {
 var agent = model.Author{Name: "agent", Session: "s"}
 
 func newProposalMachine(t testing.TB, r *rand.Rand) *proposalMachine {
-	m := &proposalMachine{t: t, r: r, src: new(bridgetest.Source), store: bridgetest.NewStore(t)}
+	m := &proposalMachine{t: t, r: r, src: bridgetest.NewSource(t), store: bridgetest.NewStore(t)}
 	for _, rel := range []string{"A.md", "B.md", "d/C.md", "d/D.md", "d/e/E.md", "f/F.md"} {
 		m.src.Person(t).Save(rel, m.word())
 	}

@@ -136,7 +136,7 @@ func propose(t *testing.T, w *bridge.Workspace, p model.Path, data string) {
 // A whole file waits like a suggestion: read as proposed, in the source when it is
 // accepted, over restarts.
 func TestWholeFileProposals(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("old.base", "a: 1\n")
 	const oldFile, newFile = "Notes/old.base", "Notes/sub/new.canvas"
 	ws := process(t, src, store)
@@ -181,7 +181,7 @@ func TestWholeFileProposals(t *testing.T) {
 
 // What a user changed meanwhile is not replaced without a second yes.
 func TestStaleProposals(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("old.base", "a: 1\n")
 	src.Person(t).Save("Plan.md", "plan\n")
 	ws := process(t, src, store)
@@ -215,7 +215,7 @@ func TestStaleProposals(t *testing.T) {
 
 // Links that a rename rewrites are never accepted without it: not by themselves, and not with one that fails.
 func TestLinksFollowTheirRename(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "plan\n")
 	src.Person(t).Save("Home.md", "see [[Plan]]\n")
 	ws := process(t, src, store)
@@ -296,7 +296,7 @@ func (s *cutStore) Propose(c model.ProposalChange) error {
 // carried out, and what is shown never changes by it.
 func TestInterruptedDecisions(t *testing.T) {
 	for cut := range 7 {
-		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", "plan\n")
 		src.Person(t).Save("Gone.md", "gone\n")
 		ws := process(t, src, store)
@@ -415,7 +415,7 @@ func TestBrake(t *testing.T) {
 // A note that was to be renamed stays where it is if somebody has taken the new name while
 // nobody looked. The proposal says so.
 func TestNewNameIsTakenAtTheStart(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one\n")
 	if _, err := process(t, src, store).Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)

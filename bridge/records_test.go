@@ -91,7 +91,7 @@ func (r *running) undo() {
 func TestCommentStaysDecided(t *testing.T) {
 	const before = "one two three\n\nfour five\n"
 	for _, next := range []model.Author{ann, bob} {
-		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", before)
 		r := run(t, src, store)
 		r.replace(bob, "two", "two{>>is it? 🦊<<}")
@@ -162,7 +162,7 @@ func TestCommentOfNothingIsAmended(t *testing.T) {
 
 // A suggestion does not answer a rejection that was undone, in the process that took it back as in the next.
 func TestRejectionTakenBackIsNotAnswered(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one two three\n")
 	r := run(t, src, store)
 	r.replace(ann, "two", "TWO")
@@ -187,7 +187,7 @@ func TestAuthorOfACommentBroughtBack(t *testing.T) {
 	for i := range 700 {
 		fmt.Fprintf(&b, "word%d and\n\n", i)
 	}
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one two three\n\n"+b.String())
 	r := run(t, src, store)
 	r.replace(ann, "two", "two{>>is it?<<}")
@@ -214,14 +214,14 @@ func TestAuthorOfACommentBroughtBack(t *testing.T) {
 
 // An undo takes back what was decided last, also if the clock was set back in between.
 func TestUndoFollowsTheLog(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one two\n\nthree four\n")
 	r := run(t, src, store)
 	r.replace(ann, "one", "ONE")
 	r.decideAll(model.Accepted)
 	r.stop()
 	synctest.Test(t, func(t *testing.T) { // it is the year 2000 in here
-		r := run(t, src, store)
+		r := run(t, src.Restarted(t), store)
 		defer r.stop()
 		r.replace(ann, "four", "FOUR")
 		r.decideAll(model.Accepted)

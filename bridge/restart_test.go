@@ -57,7 +57,7 @@ func pendingOf(t testing.TB, ws *bridge.Workspace) []model.Suggestion {
 }
 
 func TestRestartKeepsAuthors(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one two three\n")
 	first := process(t, src, store)
 	write(t, first, plan, bridge.Write{Text: "one TWO three\n", By: model.Author{Name: "ann", Session: "s"}})
@@ -95,7 +95,7 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 		{"", "three four\nthree four\n"},
 	} {
 		{
-			src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+			src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 			src.Person(t).Save("Plan.md", before)
 			if tt.first != "" {
 				write(t, process(t, src, store), plan, bridge.Write{Text: tt.first, By: ann})
@@ -132,7 +132,7 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 // The first decision on a note is kept together with the note's beginning, also
 // when a user's save comes in between.
 func TestFirstDecision(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++}\n")
 	ws := process(t, src, store)
 	list := pendingOf(t, ws)
@@ -159,7 +159,7 @@ func TestFirstDecision(t *testing.T) {
 // A decision that is interrupted between file and store is in the journal of the
 // next process, which can undo it: the first one on a note and a later one.
 func TestInterruptedDecisionIsUndone(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++} {++three++} 😀")
 	for _, verdict := range []model.Verdict{model.Rejected, model.Accepted} {
 		before := src.Person(t).Content("Plan.md")
@@ -194,7 +194,7 @@ func TestInterruptedDecisionIsUndone(t *testing.T) {
 
 // A write that the store cannot keep is taken out of the file again.
 func TestFullStoreLeavesTheNoteAsItWas(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: bridgetest.NewStore(t)}
+	src, store := bridgetest.NewSource(t), &brokenStore{Store: bridgetest.NewStore(t)}
 	src.Person(t).Save("Plan.md", "one two three\n")
 	ws := process(t, src, store)
 	before := write(t, ws, plan, bridge.Write{Text: "one TWO three\n", By: ann}).Version
@@ -226,7 +226,7 @@ func TestMarksThatMakeANoteTooLarge(t *testing.T) {
 
 // A note that the store cannot keep is not made, and can be made once it can.
 func TestCreateThatTheStoreCannotKeep(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: bridgetest.NewStore(t), broken: true}
+	src, store := bridgetest.NewSource(t), &brokenStore{Store: bridgetest.NewStore(t), broken: true}
 	ws := process(t, src, store)
 	var events []model.Event
 	defer ws.Subscribe(func(ev model.Event) { events = append(events, ev) })()
@@ -257,7 +257,7 @@ func TestCreateThatTheStoreCannotKeep(t *testing.T) {
 // the document, too: what is undone after it stands next to it in the order that it
 // had, and is whose it was.
 func TestInterruptedUndo(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "l r\n")
 	ws := process(t, src, store)
 	write(t, ws, plan, bridge.Write{Text: "l X r\n", By: ann})

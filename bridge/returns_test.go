@@ -29,7 +29,7 @@ type returning struct {
 }
 
 func newReturning(t testing.TB, text string) *returning {
-	r := &returning{t: t, src: new(bridgetest.Source), store: bridgetest.NewStore(t), states: []string{text}}
+	r := &returning{t: t, src: bridgetest.NewSource(t), store: bridgetest.NewStore(t), states: []string{text}}
 	r.src.Person(t).Save("N.md", text)
 	r.start()
 	return r
@@ -220,7 +220,7 @@ func (l *loads) Load(id model.DocID) (model.History, error) {
 
 // A save that only takes whole words away brings nothing back, and reads no history.
 func TestDeletionsReadNoHistory(t *testing.T) {
-	src, store := new(bridgetest.Source), &loads{Store: bridgetest.NewStore(t)}
+	src, store := bridgetest.NewSource(t), &loads{Store: bridgetest.NewStore(t)}
 	src.Person(t).Save("N.md", "one two three four\n")
 	ws := process(t, src, store)
 	write(t, ws, "Notes/N.md", bridge.Write{Text: "one two three four five\n", By: ann})

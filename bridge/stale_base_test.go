@@ -76,12 +76,12 @@ func (s *staleNote) takesNothingAway(read *model.Version, start string) {
 // The same holds of what was read before the note's document was in memory, and was dropped
 // from there.
 func TestStaleWriteOfWhatIsNotInMemory(t *testing.T) {
-	var src bridgetest.Source
+	src := bridgetest.NewSource(t)
 	src.Person(t).Save("N.md", "p001 p002 p003 p004\n")
 	src.Person(t).Save("Other.md", "")
-	folders := []bridge.RootSource{{Name: "V", Source: &src, Store: bridgetest.NewStore(t)}}
+	folders := []bridge.RootSource{{Name: "V", Source: src, Store: bridgetest.NewStore(t)}}
 	run := func() *staleNote {
-		return &staleNote{t, bridgetest.New(t, nil, func(o *bridge.Options) { o.CacheBytes, o.Roots = 1, folders }), &src}
+		return &staleNote{t, bridgetest.New(t, nil, func(o *bridge.Options) { o.CacheBytes, o.Roots = 1, folders }), src}
 	}
 	first := run()
 	first.write("bob", first.open(), "b005\np001 p002 p003 p004\n")

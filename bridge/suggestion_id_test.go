@@ -40,7 +40,7 @@ func TestEqualSuggestionsKeepTheirIDs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+			src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 			tt.make(t, src, store)
 			ids := idsOf(pendingOf(t, process(t, src, store)))
 			if n := len(slices.Compact(slices.Sorted(slices.Values(ids)))); n != 4 {

@@ -185,7 +185,7 @@ func (k *talk) restart() { k.ws = process(k.t, k.src, k.store) }
 // names and authors over restarts and other people's edits.
 func TestThreadsLaw(t *testing.T) {
 	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
-		k := &talk{t: t, r: r, src: new(bridgetest.Source), store: bridgetest.NewStore(t), stays: make(map[string]bool), ids: make(map[string]string)}
+		k := &talk{t: t, r: r, src: bridgetest.NewSource(t), store: bridgetest.NewStore(t), stays: make(map[string]bool), ids: make(map[string]string)}
 		k.src.Person(t).Save("Plan.md", "# t1\n\na1 a2 a3 a4.\n\nb1 b2 b3.\n")
 		k.restart()
 		randomtest.Repeat(t, r, k.check, map[string]func(){

@@ -51,7 +51,7 @@ func (d *decidable) raw() string {
 }
 
 func newItemModel(t testing.TB, r *rand.Rand) *itemModel {
-	m := &itemModel{t: t, r: r, src: new(bridgetest.Source), store: bridgetest.NewStore(t)}
+	m := &itemModel{t: t, r: r, src: bridgetest.NewSource(t), store: bridgetest.NewStore(t)}
 	const notes, lines = 3, 3
 	for n := range notes {
 		var text []string
@@ -300,7 +300,7 @@ func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 // A rename that is undone has its links with it, in texts and in front matter; what else was decided
 // with it stays. One of two names that were exchanged does not come back without the other.
 func TestUndoOfOneRename(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	files := map[string]string{
 		"A.md": "a\n", "B.md": "b\n", "C.md": "c\n", "D.md": "d\n", "Plan.md": "one\n", "Index.md": "---\nup: \"[[A]]\"\n---\n[[A]] and [[B]]\n",
 	}

@@ -21,7 +21,7 @@ func TestLinksStayWithARenameOverUndo(t *testing.T) {
 	const c, c2, links = "Notes/c.md", "Notes/c2.md", "Notes/f.md"
 	for _, restart := range []bool{false, true} {
 		for order := range 1 << 3 {
-			src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+			src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 			src.Person(t).Save("c.md", "c\n")
 			src.Person(t).Save("f.md", "f [[c]] end\n")
 			ws := process(t, src, store)
@@ -98,7 +98,7 @@ func keepsWhose(t *testing.T, ws *bridge.Workspace, folder model.Path, raw func(
 // what an undo takes back unless it is named.
 func TestUndoSkipsWhatGaveWay(t *testing.T) {
 	for _, restart := range []bool{false, true} {
-		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", "one\n")
 		src.Person(t).Save("b.md", "b\n")
 		ws := process(t, src, store)
@@ -267,7 +267,7 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 // meanwhile.
 func TestUndoOfADeletionUnderATakenName(t *testing.T) {
 	for _, restart := range []bool{false, true} {
-		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 		src.Person(t).Save("b.md", "b\n")
 		ws := process(t, src, store)
 		if _, err := ws.Create(t.Context(), "Notes/A.md", bridge.Write{Text: "a word\n", By: ann}); err != nil {

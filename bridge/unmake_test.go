@@ -102,7 +102,7 @@ func TestRejectedTextLeavesAPersonsNote(t *testing.T) {
 // The rejection of a new note is undone with everything, in the same process and
 // in a later one; and then it can be rejected again.
 func TestRejectedNoteComesBack(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Here.md", "here\n")
 	const made, text = model.Path("Notes/New/Made.md"), "one 😀\n\ntwo\n"
 	ws := process(t, src, store)

@@ -26,7 +26,7 @@ func TestSuggestionsStayTheSame(t *testing.T) {
 		for range 4 + r.IntN(16) {
 			base.WriteString(fresh() + sep())
 		}
-		src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 		src.Person(t).Save("Plan.md", base.String())
 		ws := process(t, src, store)
 		list := func(ws *bridge.Workspace) []model.Suggestion {

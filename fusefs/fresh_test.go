@@ -117,7 +117,7 @@ open("x.md", "w").write("".join(sorted(open("Note.md")))); os.replace("x.md", "N
 			}
 			t.Run(mode+", "+tt.name, func(t *testing.T) {
 				other := func(o *bridge.Options) {
-					src := new(bridgetest.Source)
+					src := bridgetest.NewSource(t)
 					src.Person(t).Save("g.md", "g\n")
 					o.Roots = append(o.Roots, bridge.RootSource{Name: "G", Source: src, Store: bridgetest.NewStore(t)})
 				}
@@ -361,7 +361,7 @@ import os
 f = open("x.md", "w"); f.write(open("Note.md").read().replace("six", "seven")); f.flush(); os.rename("x.md", "Note.md"); f.close()'`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			live := &bridgetest.Live{Store: bridgetest.NewStore(t)}
+			live := bridgetest.NewLive(t, bridgetest.NewStore(t))
 			live.Person(t).Save("Note.md", tideTable)
 			m := mount(t, nil, func(o *bridge.Options) {
 				o.Roots = append(o.Roots, bridge.RootSource{Name: "L", Source: live, Store: live.Store})

@@ -39,7 +39,7 @@ func TestInodeNumbers(t *testing.T) {
 func TestInodeNumbersAfterARestart(t *testing.T) {
 	t.Parallel()
 	state := owner.Folder(t.TempDir())
-	source, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	source, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	source.Person(t).Save("a.md", "one\n")
 	source.Person(t).Save("b.md", "two\n")
 	numbers := func(change func(dir string)) map[string]uint64 {

@@ -13,7 +13,7 @@ import (
 
 // The tool changes reports each decision after the session's start once, also if the clock was set back before it.
 func TestDecisionsAfterTheClockWasSetBack(t *testing.T) {
-	src, store := new(bridgetest.Source), bridgetest.NewStore(t)
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
 	src.Person(t).Save("Plan.md", "one {++two++} three {++four++}\n")
 	accept := func(t *testing.T, ws *bridge.Workspace) {
 		t.Helper()
@@ -27,7 +27,7 @@ func TestDecisionsAfterTheClockWasSetBack(t *testing.T) {
 	}
 	start := func(t *testing.T) *bridge.Workspace {
 		t.Helper()
-		ws, err := bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "V", Source: src, Store: store}}})
+		ws, err := bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "V", Source: src.Restarted(t), Store: store}}})
 		if err == nil {
 			err = ws.Start(t.Context())
 		}

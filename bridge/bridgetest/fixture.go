@@ -25,7 +25,7 @@ func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *
 	for p, text := range files {
 		name, rel := model.Path(p).Split()
 		if f.sources[name] == nil {
-			f.sources[name] = new(Source)
+			f.sources[name] = NewSource(t)
 			o.Roots = append(o.Roots, bridge.RootSource{Name: name, Source: f.sources[name], Store: NewStore(t)})
 		}
 		if rel != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -12,19 +13,24 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Live is an in-memory root whose notes are live documents: it is a Source and also a bridge.Documents. Store is the
-// store of the workspace.
+// Live is a Source whose notes are live documents: it is also a bridge.Documents. Store is the store of the workspace.
+// Peers do not change the files.
 type Live struct {
-	Source
+	*Source
 	Store *Store
 
-	docs sync.Map // maps *entry to *liveDoc
+	t    testing.TB
+	docs sync.Map // *liveDoc by inode
+}
+
+func NewLive(t testing.TB, store *Store) *Live {
+	t.Helper()
+	return &Live{Source: NewSource(t), Store: store, t: t}
 }
 
 type liveDoc struct {
-	id    model.DocID
 	live  *Live
-	entry *entry
+	inode uint64
 
 	mu       sync.Mutex // guards the fields below
 	doc      *ycrdt.Doc
@@ -37,21 +43,15 @@ func (l *Live) Document(_ context.Context, rel string) (bridge.Document, error) 
 }
 
 // document returns the document of a note. If there is none yet, it creates one with the text of the file.
-func (l *Live) document(rel string) (doc *liveDoc, err error) {
-	err = l.do("open", rel, func(t *tree) error {
-		e, err := t.find(rel)
-		if err != nil {
-			return err
-		}
-		d := &liveDoc{id: model.DocID(fmt.Sprintf("doc-%d", e.stamp.Inode)), live: l, entry: e, doc: ycrdt.NewDoc(ycrdt.Options{}), modTime: time.Now()}
-		have, loaded := l.docs.LoadOrStore(e, d)
-		if !loaded && len(e.data) > 0 {
-			d.doc.Transact(func(tx *ycrdt.Txn) { d.doc.Text("contents").Insert(tx, 0, string(e.data)) })
-		}
-		doc = have.(*liveDoc)
-		return nil
-	})
-	return doc, err
+func (l *Live) document(rel string) (*liveDoc, error) {
+	data, stamp, err := l.Read(context.Background(), rel)
+	if err != nil {
+		return nil, err
+	}
+	d := &liveDoc{live: l, inode: stamp.Inode, doc: ycrdt.NewDoc(ycrdt.Options{}), modTime: time.Now()}
+	d.doc.Transact(func(tx *ycrdt.Txn) { d.doc.Text("contents").Insert(tx, 0, string(data)) })
+	have, _ := l.docs.LoadOrStore(d.inode, d)
+	return have.(*liveDoc), nil
 }
 
 func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
@@ -75,10 +75,8 @@ func (l *Live) Peer(rel string, fn func(*ycrdt.Doc)) error {
 	fn(d.doc)
 	d.modTime = time.Now()
 	d.mu.Unlock()
-	return l.locked(func(*tree) error {
-		l.feed.add(model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: d.entry.describe(rel)})
-		return nil
-	})
+	l.Person(l.t).Edit(rel, func(text string) string { return text })
+	return nil
 }
 
 func (l *Live) SetReadOnly(rel string) error {
@@ -92,7 +90,7 @@ func (l *Live) SetReadOnly(rel string) error {
 	return nil
 }
 
-func (d *liveDoc) ID() model.DocID { return d.id }
+func (d *liveDoc) ID() model.DocID { return model.DocID(fmt.Sprintf("doc-%d", d.inode)) }
 
 func (d *liveDoc) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
 	d.mu.Lock()
@@ -101,23 +99,19 @@ func (d *liveDoc) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) 
 }
 
 func (d *liveDoc) path() model.Path {
-	p := model.Path(d.id)
-	_ = d.live.locked(func(t *tree) error {
-		for rel, e := range t.entries {
-			if e == d.entry {
-				p = model.Path(rel)
-			}
+	for _, rel := range d.live.Person(d.live.t).Names() {
+		if e, err := d.live.Stat(rel); err == nil && e.Stamp.Inode == d.inode {
+			return model.Path(rel)
 		}
-		return nil
-	})
-	return p
+	}
+	return model.Path(d.ID())
 }
 
 func (d *liveDoc) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.readOnly {
-		return fail("write", "", model.ErrReadOnly)
+		return model.ErrReadOnly
 	}
 	d.doc.OnUpdate(func(update []byte) { rec.Update = update })
 	defer d.doc.OnUpdate(nil)
@@ -129,7 +123,7 @@ func (d *liveDoc) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Do
 	}
 	rec.Len = d.doc.StateVector()[d.doc.ClientID()] - rec.Clock
 	var err error
-	if rec.Seq, err = d.live.Store.Append(d.id, d.path(), *rec); err != nil {
+	if rec.Seq, err = d.live.Store.Append(d.ID(), d.path(), *rec); err != nil {
 		d.doc = ycrdt.NewDoc(ycrdt.Options{})
 		return errors.Join(err, d.doc.ApplyUpdate(before))
 	}

@@ -2,10 +2,15 @@ package bridgetest
 
 import (
 	"context"
-	"slices"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
@@ -18,123 +23,133 @@ type Person struct {
 
 func (s *Source) Person(t testing.TB) Person { return Person{t, s} }
 
-func (p Person) do(what, rel string, fn func(*tree) error) {
+// check fails the test on an error, and otherwise lets Run report the change.
+func (p Person) check(what, rel string, err error) {
 	p.t.Helper()
-	if err := p.s.locked(fn); err != nil {
+	if err != nil {
 		p.t.Fatalf("person cannot %s %q: %v", what, rel, err)
 	}
+	p.s.update(func() { p.s.changed++ })
 }
 
-func (p Person) report(kind model.EventKind, rel, oldRel string, e *entry) {
-	p.s.feed.add(model.SourceEvent{Kind: kind, Rel: rel, OldRel: oldRel, Entry: e.describe(rel)})
+// in calls fn with the folder of rel and the name in it.
+func (p Person) in(rel string, fn func(dir disk.Dir, name string) error) error {
+	dir, err := p.s.disk.Person().Open(path.Join(vaultDir, path.Dir(rel)))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return fn(dir, path.Base(rel))
 }
 
 // Save sets the content of rel to text. It creates the file and its folders if needed.
 func (p Person) Save(rel, text string) {
 	p.t.Helper()
-	p.do("save", rel, func(t *tree) error {
-		if e := t.entries[rel]; e != nil {
-			e.data = []byte(text)
-			t.touch(e, time.Now())
-			p.report(model.EventChanged, rel, "", e)
-			return nil
-		}
-		if err := p.mkdir(t, dirOf(rel)); err != nil {
-			return err
-		}
-		e := &entry{mode: 0o644, data: []byte(text)}
-		if err := t.add(rel, e); err != nil {
-			return err
-		}
-		p.report(model.EventCreated, rel, "", e)
-		return nil
-	})
+	p.mkdir(path.Dir(rel))
+	p.Edit(rel, func(string) string { return text })
 }
 
 // Edit replaces the content of rel by the result of fn. No program saves rel in the meantime.
 func (p Person) Edit(rel string, fn func(text string) string) {
 	p.t.Helper()
-	p.do("edit", rel, func(t *tree) error {
-		e, err := t.find(rel)
-		if err == nil {
-			e.data = []byte(fn(string(e.data)))
-			t.touch(e, time.Now())
-			p.report(model.EventChanged, rel, "", e)
-		}
-		return err
-	})
+	err := p.s.disk.Person().Edit(path.Join(vaultDir, rel), fn)
+	for ; errors.Is(err, syscall.EAGAIN); err = p.s.disk.Person().Edit(path.Join(vaultDir, rel), fn) {
+		time.Sleep(10 * time.Microsecond) // the vault replaces the file now
+	}
+	p.check("save", rel, err)
 }
 
 func (p Person) Mkdir(rel string) {
 	p.t.Helper()
-	p.do("make", rel, func(t *tree) error { return p.mkdir(t, rel) })
+	p.mkdir(rel)
+	p.check("make", rel, nil)
 }
 
-func (p Person) mkdir(t *tree, rel string) error {
-	added, err := t.addFolders(rel)
-	for _, dir := range added {
-		p.report(model.EventCreated, dir, "", t.entries[dir])
+func (p Person) mkdir(rel string) {
+	p.t.Helper()
+	if rel == "." {
+		return
 	}
-	return err
+	p.mkdir(path.Dir(rel))
+	if err := p.in(rel, disk.Dir.Mkdir); err != nil && !errors.Is(err, fs.ErrExist) {
+		p.check("make", rel, err)
+	}
 }
 
 func (p Person) Rename(oldRel, newRel string) {
 	p.t.Helper()
-	p.do("rename", oldRel, func(t *tree) error {
-		if err := p.mkdir(t, dirOf(newRel)); err != nil {
-			return err
-		}
-		if err := t.rename(oldRel, newRel, false); err != nil {
-			return err
-		}
-		p.report(model.EventRenamed, newRel, oldRel, t.entries[newRel])
-		return nil
-	})
+	p.mkdir(path.Dir(newRel))
+	p.check("rename", oldRel, p.in(oldRel, func(from disk.Dir, name string) error {
+		return p.in(newRel, func(to disk.Dir, newName string) error { return from.RenameNew(name, to, newName) })
+	}))
 }
 
 func (p Person) Remove(rel string) {
 	p.t.Helper()
-	p.do("remove", rel, func(t *tree) error {
-		_, err := t.find(rel)
-		for _, deleted := range slices.Backward(t.below(rel)) {
-			p.report(model.EventRemoved, deleted, "", &entry{dir: t.entries[deleted].dir})
-			delete(t.entries, deleted)
-		}
-		return err
-	})
+	p.check("remove", rel, p.in(rel, removeAll))
 }
 
-func (p Person) Content(rel string) (text string) {
-	p.t.Helper()
-	p.do("read", rel, func(t *tree) error {
-		e, err := t.find(rel)
-		if err == nil {
-			text = string(e.data)
-		}
+func removeAll(dir disk.Dir, name string) error {
+	in, err := dir.OpenDir(name)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return dir.Remove(name)
+	}
+	if err != nil {
 		return err
-	})
+	}
+	defer in.Close()
+	names, err := in.Names(-1)
+	for _, name := range names {
+		err = errors.Join(err, removeAll(in, name))
+	}
+	return errors.Join(err, dir.Rmdir(name))
+}
+
+func (p Person) Content(rel string) string {
+	p.t.Helper()
+	text, err := p.s.disk.Person().Read(path.Join(vaultDir, rel))
+	if err != nil {
+		p.t.Fatalf("person cannot read %q: %v", rel, err)
+	}
 	return text
 }
 
-// Names returns all paths, parents first.
-func (p Person) Names() (names []string) {
-	p.do("list", "", func(t *tree) error {
-		names = t.below("")
-		return nil
-	})
-	return names
+// Names returns all paths, parents first, except hidden ones.
+func (p Person) Names() (all []string) {
+	p.t.Helper()
+	for left := []string{""}; len(left) > 0; left = left[1:] {
+		if left[0] != "" {
+			all = append(all, left[0])
+		}
+		dir, err := p.s.disk.Person().Open(path.Join(vaultDir, left[0]))
+		if errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		if err != nil {
+			p.t.Fatalf("person cannot list %q: %v", left[0], err)
+		}
+		names, err := dir.Names(-1)
+		dir.Close()
+		for _, name := range names {
+			if !strings.HasPrefix(name, ".") {
+				left = append(left, path.Join(left[0], name))
+			}
+		}
+	}
+	return all
 }
 
+// SetOffline moves the vault away or back, as the unmount of its disk does.
 func (p Person) SetOffline(offline bool) {
-	p.do("detach", "", func(*tree) error {
-		p.s.offline = offline
-		kind := model.EventOnline
-		if offline {
-			kind = model.EventOffline
-		}
-		p.s.feed.add(model.SourceEvent{Kind: kind})
-		return nil
-	})
+	from, to := awayDir, vaultDir
+	if offline {
+		from, to = to, from
+	}
+	root, err := p.s.disk.Person().Open("/")
+	if err == nil {
+		err = root.Rename(path.Base(from), root, path.Base(to))
+	}
+	p.check("detach", "", err)
 }
 
 // Meddled is a Source that calls Before just before it executes Retract.

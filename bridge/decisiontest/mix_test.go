@@ -101,10 +101,10 @@ var startTexts = []string{
 }
 
 func newMix(t testing.TB, r *rand.Rand) *mix {
-	m := &mix{t: t, r: r, src: new(bridgetest.Source), store: bridgetest.NewMergingStore(t), rel: "Plan.md"}
+	m := &mix{t: t, r: r, src: bridgetest.NewSource(t), store: bridgetest.NewMergingStore(t), rel: "Plan.md"}
 	if r.IntN(3) == 0 {
-		m.live = &bridgetest.Live{Store: m.store}
-		m.src = &m.live.Source
+		m.live = bridgetest.NewLive(t, m.store)
+		m.src = m.live.Source
 	}
 	text := regexp.MustCompile(`\bP\b`).ReplaceAllStringFunc(randomtest.Pick(r, startTexts...), func(string) string { return m.word("P") })
 	m.hands = strings.Contains(text, "{")

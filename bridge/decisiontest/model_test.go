@@ -271,10 +271,10 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 	if r.IntN(4) == 0 {
 		w.matter = "---\nk: aaa\n---\n"
 	}
-	w.src, w.store = new(bridgetest.Source), bridgetest.NewStore(t)
+	w.src, w.store = bridgetest.NewSource(t), bridgetest.NewStore(t)
 	if r.IntN(2) == 0 {
-		w.live = &bridgetest.Live{Store: w.store}
-		w.src = &w.live.Source
+		w.live = bridgetest.NewLive(t, w.store)
+		w.src = w.live.Source
 	}
 	w.src.Person(t).Save("Plan.md", w.matter+body)
 	for _, c := range readRaw(body) {

@@ -35,7 +35,10 @@ type notifier struct {
 }
 
 func newNotifier(v *Vault) *notifier {
-	n := &notifier{v: v, watched: make(map[string]bool), polled: make(map[string]bool)}
+	n := &notifier{v: v, watched: make(map[string]bool), polled: make(map[string]bool), warned: v.o.MaxWatches < 0}
+	if v.o.MaxWatches < 0 {
+		return n
+	}
 	inotify, err := fsnotify.NewWatcher()
 	if err != nil {
 		n.warn("fs.inotify.max_user_instances", err)

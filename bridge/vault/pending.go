@@ -30,7 +30,9 @@ type change struct {
 
 func (c *change) there() bool { return c.seen.Err == nil }
 
-func (w *watch) mark(rel string) { w.markAt(rel, time.Now()) }
+func (w *watch) now() time.Time { return time.Now().Add(w.ahead) }
+
+func (w *watch) mark(rel string) { w.markAt(rel, w.now()) }
 
 // markAt is mark with a given time. Paths that are marked with the same time are checked together.
 func (w *watch) markAt(rel string, now time.Time) {
@@ -56,7 +58,7 @@ func (w *watch) arm(due time.Time) {
 	}
 	if w.next.IsZero() || due.Before(w.next) {
 		w.next = due
-		w.timer.Reset(max(0, time.Until(due)))
+		w.timer.Reset(max(0, due.Sub(w.now())))
 	}
 }
 
@@ -95,7 +97,7 @@ func (w *watch) checkPending(now time.Time) {
 				w.reportAppeared(rel, c)
 			}
 		}
-		now = time.Now()
+		now = w.now()
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 
 type Options struct {
 	ReadOnly bool
-	// MaxWatches is the maximum number of inotify watches; 0 means the kernel's limit. Folders beyond the maximum are
-	// polled. The user's editors and sync tools share the kernel's limit.
+	// MaxWatches is the maximum number of inotify watches; 0 means the kernel's limit, and a negative number no watches.
+	// Folders beyond the maximum are polled. The user's editors and sync tools share the kernel's limit.
 	MaxWatches int
 	// Swap is a folder that only this vault uses. It is created if it is missing. If it is on the vault's disk, new
 	// files are made in it before they are exchanged with notes. Without it they are made next to the notes, under

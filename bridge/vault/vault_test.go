@@ -69,9 +69,9 @@ func TestSource(t *testing.T) {
 			return sourceSubject{Source: v, Person: p}
 		})
 	})
-	t.Run("in memory", func(t *testing.T) {
+	t.Run("on a simulated disk", func(t *testing.T) {
 		runSource(t, func(t *testing.T) sourceSubject {
-			s := new(bridgetest.Source)
+			s := bridgetest.NewSource(t)
 			return sourceSubject{Source: s, Person: s.Person(t)}
 		})
 	})

@@ -71,6 +71,22 @@ type watch struct {
 	next     time.Time          // time of the next check; zero if nothing is pending
 	looked   time.Time          // time of the last check
 	offline  bool
+	ahead    time.Duration // how far the clock of the checks is ahead; only Follow changes it
+}
+
+// Follow is Run for tests that do not wait: each call of look reports the changes since the last call, as if the vault
+// had been quiet since then. Without inotify every folder is polled, so look compares all of them.
+func (v *Vault) Follow(changed func(model.SourceEvent)) (look func()) {
+	w := &watch{v: v, report: changed, pending: make(map[string]*change), timer: time.NewTimer(rootEvery)}
+	w.start()
+	return func() {
+		w.checkRoot()
+		w.notifier.poll(w.compare)
+		for len(w.pending) > 0 {
+			w.ahead += lookLimit
+			w.checkPending(w.now())
+		}
+	}
 }
 
 // start watches the vault's directory. The comparison with the tree then descends into every folder.
@@ -126,7 +142,7 @@ func (w *watch) compare(rel string) {
 		return
 	}
 	differing := w.v.tree.differing(rel, entries)
-	now := time.Now()
+	now := w.now()
 	for path := range differing {
 		w.markAt(path, now)
 	}

@@ -63,6 +63,35 @@ func (p Person) wait(at, text string) error {
 	return nil
 }
 
+// Edit replaces the content of a file, or creates the file, by the result of fn in one step: no other call comes in
+// between. If the file is leased, it changes nothing and returns syscall.EAGAIN.
+func (p Person) Edit(at string, fn func(text string) string) error {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	n, err := p.d.find(at)
+	if errors.Is(err, syscall.ENOENT) {
+		var up *inode
+		if up, err = p.d.find(path.Dir(at)); err != nil {
+			return err
+		}
+		n = p.d.newInode(up.vol, 0o644)
+		p.d.rename(link{up, path.Base(at), nil, n})
+	}
+	if err == nil {
+		err = n.mayOpen(os.O_WRONLY)
+	}
+	if err != nil {
+		return err
+	}
+	text := fn(string(n.data))
+	p.d.edit(n, edit{})
+	if text != "" {
+		p.d.edit(n, edit{data: []byte(text)})
+	}
+	n.sync()
+	return nil
+}
+
 // SaveByRename writes and syncs a new file and renames it to a path, as editors do.
 func (p Person) SaveByRename(at, text string) error {
 	temp := path.Join(path.Dir(at), ".#"+path.Base(at))
