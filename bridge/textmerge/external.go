@@ -249,6 +249,7 @@ const maxReparses = 16
 // run determines which marks stay, which have moved, and which are broken.
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
 	untouched := a.findRemaining()
+	a.findReinserted()
 	forth := SwapSides(a.matches)
 	for _, t := range torn {
 		if current, ok := MapBack(forth, t); ok {
@@ -260,7 +261,6 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	if untouched && len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return ExternalChange{Edits: edits}
 	}
-	a.findReinserted()
 	cut := slices.Clone(a.droppedDelimiters) // delimiters that the change cut out
 	for i, t := range a.oldTokens {
 		if !a.remaining[i].opens {

@@ -92,9 +92,9 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 	})
 }
 
-// Whatever lines a save deletes, moves and sorts: no delimiter of a mark stays without the other one, unless that
-// was put somewhere else. None is left in the text that no mark has and that is not said to be broken. All of the marks are
-// recorded: they count wherever they stand.
+// Whatever lines some saves delete, move and sort: no delimiter of a mark stays without the other one, unless that
+// was put somewhere else. None is left in the text that no mark has and that is not said to be broken. No mark comes
+// to be around text that was not in one. All of the marks are recorded: they count wherever they stand.
 func TestDelimitersGoTogether(t *testing.T) {
 	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
 		before, word := "", 0
@@ -108,46 +108,66 @@ func TestDelimitersGoTogether(t *testing.T) {
 		for strings.Contains(before, "%s") {
 			before = strings.Replace(before, "%s", line(), 1)
 		}
-		lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
-		lines[len(lines)-1] += "\n"
-		for range randomtest.Between(r, 1, 2) {
-			i, j := r.IntN(len(lines)), r.IntN(len(lines))
-			switch r.IntN(4) {
-			case 0:
-				slices.Sort(lines)
-			case 1:
-				moved := lines[i]
-				lines = slices.Insert(slices.Delete(lines, i, i+1), j, moved)
-			case 2:
-				lines = slices.Insert(lines, i, line()+"\n")
-			case 3:
-				if len(lines) > 1 {
-					lines = slices.Delete(lines, i, i+1)
+		var torn []diffwrap.Span
+		for range randomtest.Between(r, 1, 3) {
+			lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
+			lines[len(lines)-1] += "\n"
+			for range randomtest.Between(r, 1, 2) {
+				i, j := r.IntN(len(lines)), r.IntN(len(lines))
+				switch r.IntN(4) {
+				case 0:
+					slices.Sort(lines)
+				case 1:
+					moved := lines[i]
+					lines = slices.Insert(slices.Delete(lines, i, i+1), j, moved)
+				case 2:
+					lines = slices.Insert(lines, i, line()+"\n")
+				case 3:
+					if len(lines) > 1 {
+						lines = slices.Delete(lines, i, i+1)
+					}
 				}
 			}
-		}
-		after := strings.Join(lines, "")
-		got := textmerge.DiffExternal(before, after, nil)
-		if text := diffwrap.Apply(before, got.Edits); text != after {
-			t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
-		}
-		where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
-		marks, _, _ := diffwrap.Everything.Layout(before)
-		for _, m := range marks {
-			_, opens := textmerge.MapBack(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
-			_, closes := textmerge.MapBack(where, diffwrap.Span{Start: m.End - 3, End: m.End})
-			if opens != closes && len(got.Moved) == 0 {
-				t.Errorf("%q -> %q: of %q one delimiter stays: %+v", before, after, m.Of(before), got)
+			after := strings.Join(lines, "")
+			got := textmerge.DiffExternal(before, after, torn)
+			if text := diffwrap.Apply(before, got.Edits); text != after {
+				t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
 			}
-		}
-		text := []byte(after)
-		for _, m := range got.Broken {
-			copy(text[m.To.Start:m.To.End], "...")
-		}
-		for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
-			if shown := diffwrap.Everything.Render(string(text), view); strings.ContainsAny(shown, "{}") {
-				t.Errorf("%q -> %q: shown is %q with %+v", before, after, shown, got)
+			where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
+			marks, _, _ := diffwrap.Everything.Layout(textmerge.Without(before, torn))
+			for _, m := range marks {
+				_, opens := textmerge.MapBack(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+				_, closes := textmerge.MapBack(where, diffwrap.Span{Start: m.End - 3, End: m.End})
+				if opens != closes && len(got.Moved) == 0 {
+					t.Errorf("%q, torn %v -> %q: of %q one delimiter stays: %+v", before, torn, after, m.Of(before), got)
+				}
 			}
+			var broken []diffwrap.Span
+			for _, s := range torn {
+				if current, stays := textmerge.MapBack(where, s); stays {
+					broken = append(broken, current)
+				}
+			}
+			for _, m := range got.Broken {
+				broken = append(broken, m.To)
+			}
+			text := textmerge.Without(after, broken)
+			for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
+				if shown := diffwrap.Everything.Render(text, view); strings.ContainsAny(shown, "{}") {
+					t.Errorf("%q, torn %v -> %q: shown is %q with %+v", before, torn, after, shown, got)
+				}
+			}
+			back := textmerge.Unchanged(len(before), got.Edits)
+			now, _, _ := diffwrap.Everything.Layout(text)
+			for _, m := range now {
+				_, stays := textmerge.MapBack(back, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+				moved := slices.ContainsFunc(got.Moved, func(x textmerge.MovedSpan) bool { return x.To.Start == m.Start })
+				if !stays && !moved && !strings.Contains(before, m.Of(after)) {
+					t.Errorf("%q, torn %v -> %q: %q is a new mark: %+v", before, torn, after, m.Of(after), got)
+				}
+			}
+			slices.SortFunc(broken, func(x, y diffwrap.Span) int { return x.Start - y.Start })
+			before, torn = after, broken
 		}
 	})
 }
