@@ -603,19 +603,22 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 		new = append(new, r.tokens[k].open, r.tokens[k].close)
 	}
 	for _, h := range a.broken {
-		if h.wasBroken {
-			continue
+		if !h.wasBroken {
+			deleted, new = append(deleted, h.old), append(new, h.at)
 		}
-		done.Broken = append(done.Broken, MovedSpan{h.old, h.at})
-		deleted, new = append(deleted, h.old), append(new, h.at)
 	}
 	for _, m := range done.Moved {
 		new = append(new, m.To)
 	}
-	deleted, new = union(deleted), union(new)
+	kept := outside(SwapSides(outside(SwapSides(a.matches), union(deleted))), union(new))
+	for _, h := range a.broken {
+		if _, stays := MapBack(kept, h.at); !stays {
+			done.Broken = append(done.Broken, MovedSpan{h.old, h.at})
+		}
+	}
 	slices.SortFunc(done.Broken, byTo)
 	slices.SortFunc(done.Moved, byTo)
-	done.Edits = scriptOf(outside(SwapSides(outside(SwapSides(a.matches), deleted)), new), a.before, a.after)
+	done.Edits = scriptOf(kept, a.before, a.after)
 	return done
 }
 
