@@ -320,7 +320,9 @@ func (a *externalDiff) findReinserted() {
 	}
 	tries := 0
 	for i, t := range a.oldTokens {
-		if s := a.remaining[i]; s.opens && s.closes || tries == maxTries {
+		_, whole := MapBack(forth, t.span())
+		s := a.remaining[i]
+		if whole || s.opens && s.closes && a.letters(t.body, diffwrap.Span{Start: s.open.End, End: s.close.Start}) > 0 || tries == maxTries {
 			continue
 		}
 		tries++
