@@ -135,6 +135,9 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 			cost := 1
 			if !deleted {
 				cost += cutAt(around(old, off+toBefore), before, off+toBefore, off+toBefore, moved)
+				if d := text[max(0, off-3):off]; strings.HasPrefix(d, "{") && strings.HasSuffix(text[off:off+n], d) && slices.Contains(delimiters, d) {
+					cost += cutsMark // marks were typed before a delimiter, not after it
+				}
 			} else if from, to := around(old, off), around(old, off+n); from == to {
 				cost += cutAt(from, before, off, off+n, moved) // the cost is that of an insertion at this place
 			} else { // a token loses one delimiter and keeps the other

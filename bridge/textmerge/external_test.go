@@ -92,6 +92,25 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 	})
 }
 
+// A mark that is typed beside others takes nothing of these.
+func TestMarksAreTypedBesideOthers(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		marks := drawMarks(r, "abc")
+		at := randomtest.Between(r, 0, len(marks))
+		before, after := "head ", "head "
+		for i, m := range append(marks, suggested{form: " tail\n"}) {
+			if i == at {
+				after += "{++x++}"
+			}
+			before, after = before+m.String(), after+m.String()
+		}
+		got := textmerge.DiffExternal(before, after, nil)
+		if len(got.Edits) != 1 || got.Edits[0].Len > 0 || got.Edits[0].New != "{++x++}" || len(got.Plain)+len(got.Broken)+len(got.Moved) > 0 {
+			t.Errorf("%q -> %q: got %+v", before, after, got)
+		}
+	})
+}
+
 // Whatever lines some saves delete, move and sort: no delimiter of a mark stays without the other one, unless that
 // was put somewhere else. None is left in the text that no mark has and that is not said to be broken. No mark comes
 // to be around lines that were elsewhere. All of the marks are recorded: they count wherever they stand.
