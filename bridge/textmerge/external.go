@@ -323,9 +323,7 @@ func (a *externalDiff) findReinserted() {
 	}
 	tries := 0
 	for i, t := range a.oldTokens {
-		_, whole := MapBack(forth, t.span())
-		s := a.remaining[i]
-		if whole || s.opens && s.closes && a.letters(t.body, diffwrap.Span{Start: s.open.End, End: s.close.Start}) > 0 || tries == maxTries {
+		if _, whole := MapBack(forth, t.span()); whole || tries == maxTries {
 			continue
 		}
 		tries++
@@ -350,35 +348,14 @@ func (a *externalDiff) findReinserted() {
 	a.findRemaining()
 }
 
-// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest.
+// breakNested breaks the marks into which a save moved others, because marks do not nest.
 func (a *externalDiff) breakNested() {
-	type tokenSpan struct {
-		diffwrap.Span
-		token int // index of oldTokens; -1 for a token that was inserted whole
-	}
-	var list []tokenSpan
-	for _, s := range a.reinserted {
-		list = append(list, tokenSpan{s, -1})
-	}
 	for i, s := range a.remaining {
-		if s.opens && s.closes {
-			list = append(list, tokenSpan{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
-		}
-	}
-	slices.SortFunc(list, func(x, y tokenSpan) int { return x.Start - y.Start })
-	var last *tokenSpan
-	for i := range list {
-		x := &list[i]
-		if last != nil && x.Start < last.End {
-			if last.token < 0 {
-				x, last = last, x
+		for _, moved := range a.reinserted {
+			if s.opens && s.closes && s.open.Start < moved.Start && moved.Start < s.close.Start {
+				a.breakPair(i)
+				break
 			}
-			if last.token >= 0 {
-				a.breakPair(last.token)
-			}
-		}
-		if last == nil || x.End > last.End || last.token >= 0 && !a.remaining[last.token].opens {
-			last = x
 		}
 	}
 }
