@@ -506,19 +506,21 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		a.breakDelimiter(at, was, false)
 		lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return s == was })
 	}
-	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) }
+	isLost := func(at diffwrap.Span) bool {
+		return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) && !r.unpaired[at.Start]
+	}
 	ends := make(map[int]bool) // offsets of the tokens' delimiters
 	for _, t := range r.tokens {
 		ends[t.open.Start], ends[t.close.Start] = true, true
 	}
 	for _, k := range r.fresh {
 		t := r.tokens[k]
-		switch opens, closes := r.unpaired[t.open.Start], r.unpaired[t.close.Start]; {
-		case closes && !opens && isLost(t.open):
+		switch holds := r.holds(t); {
+		case holds && isLost(t.open):
 			tear(t.open)
-		case opens && !closes && isLost(t.close):
+		case holds && isLost(t.close):
 			tear(t.close)
-		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
+		case !holds && !t.comment && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
 			if text := t.body.Of(a.after); !hasWord(text) || strings.Contains(text, "\n") {
 				tear(t.open)
 				tear(t.close)
@@ -532,7 +534,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 				break
 			}
 			s := diffwrap.Span{Start: at + i, End: at + i + len(text)}
-			if at = s.End; !ends[s.Start] && !r.unpaired[s.Start] && !a.isBroken[s.Start] && !a.keeps(s) {
+			if at = s.End; !ends[s.Start] && !a.isBroken[s.Start] && isLost(s) {
 				tear(s)
 			}
 		}

@@ -218,6 +218,7 @@ func TestBrokenDelimitersMoveWithTheirLines(t *testing.T) {
 	for _, before := range []string{
 		"- a{++\n- b++}\n- c{++\n- d++}\n{++- e\n- f\n++}- h\n{++- i\n- j\n++}- g\n",
 		"{++- w1\n- w2\n++}- w3\n- w4\n- w5{++\n- w6++}\n- w7{++\n- w8++}\n- w9\n- w10 {--- w11--}{++- w12++} - w13\n",
+		"{--a {+--}{--+++}b--}\n{++\n\n- c++}\n",
 	} {
 		lines := strings.SplitAfter(before, "\n")
 		slices.Sort(lines)
@@ -226,6 +227,11 @@ func TestBrokenDelimitersMoveWithTheirLines(t *testing.T) {
 		for _, m := range got.Broken {
 			if was, is := lineAt(before, m.From), lineAt(after, m.To); was != is {
 				t.Errorf("%q -> %q: a delimiter of the line %q is broken in the line %q", before, after, was, is)
+			}
+		}
+		for _, s := range got.Plain {
+			if mark := before[s.Start-3 : s.End+3]; strings.Contains(after, mark) {
+				t.Errorf("%q -> %q: the mark %q is whole, but plain text", before, after, mark)
 			}
 		}
 		if len(got.Broken) == 0 {
