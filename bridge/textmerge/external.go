@@ -515,12 +515,13 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for _, k := range r.fresh {
 		t := r.tokens[k]
-		switch holds := r.holds(t); {
-		case holds && isLost(t.open):
+		opener, closer := isLost(t.open), isLost(t.close)
+		switch holds := (opener || closer) && r.holds(t); {
+		case holds && opener:
 			tear(t.open)
-		case holds && isLost(t.close):
+		case holds:
 			tear(t.close)
-		case !holds && !t.comment && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
+		case opener && closer && !t.comment && !r.rewritten[t.open.Start]:
 			if text := t.body.Of(a.after); !hasWord(text) || strings.Contains(text, "\n") {
 				tear(t.open)
 				tear(t.close)
