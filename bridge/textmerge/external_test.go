@@ -111,9 +111,10 @@ func TestMarksAreTypedBesideOthers(t *testing.T) {
 	})
 }
 
-// Whatever lines some saves delete, move and sort, and wherever they cut a mark: no delimiter of a mark stays without the other one, unless that
-// was put somewhere else. None is left in the text that no mark has and that is not said to be broken. No mark comes
-// to be around lines that were elsewhere. All of the marks are recorded: they count wherever they stand.
+// Whatever lines some saves delete, move and sort, and wherever they cut a mark: no delimiter of a mark stays without the
+// other one, unless that was put somewhere else. None is left in the text that no mark has and that is not said to be
+// broken. No mark comes to be around lines that were elsewhere. All of the marks are recorded: they count wherever they
+// stand.
 func TestDelimitersGoTogether(t *testing.T) {
 	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
 		before, word := "", 0
