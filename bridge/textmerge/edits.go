@@ -80,12 +80,6 @@ func runeAt(text string, off int) rune {
 	return r
 }
 
-// CutsWord reports whether an edit deletes part of a word or extends one.
-func CutsWord(text string, e diffwrap.Edit) bool {
-	start, end := wordsCut(text, e)
-	return start < e.Off || end > e.Off+e.Len
-}
-
 func replaces(edits []diffwrap.Edit) bool {
 	return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) &&
 		slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" })

@@ -135,6 +135,9 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 			cost := 1
 			if !deleted {
 				cost += cutAt(around(old, off+toBefore), before, off+toBefore, off+toBefore, moved)
+				if d := text[max(0, off-3):off]; strings.HasPrefix(d, "{") && strings.HasSuffix(text[off:off+n], d) && slices.Contains(delimiters, d) {
+					cost += cutsMark // marks were typed before a delimiter, not after it
+				}
 			} else if from, to := around(old, off), around(old, off+n); from == to {
 				cost += cutAt(from, before, off, off+n, moved) // the cost is that of an insertion at this place
 			} else { // a token loses one delimiter and keeps the other
@@ -249,6 +252,7 @@ const maxReparses = 16
 // run determines which marks stay, which have moved, and which are broken.
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
 	untouched := a.findRemaining()
+	a.findReinserted()
 	forth := SwapSides(a.matches)
 	for _, t := range torn {
 		if current, ok := MapBack(forth, t); ok {
@@ -260,7 +264,6 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	if untouched && len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return ExternalChange{Edits: edits}
 	}
-	a.findReinserted()
 	cut := slices.Clone(a.droppedDelimiters) // delimiters that the change cut out
 	for i, t := range a.oldTokens {
 		if !a.remaining[i].opens {
@@ -320,7 +323,7 @@ func (a *externalDiff) findReinserted() {
 	}
 	tries := 0
 	for i, t := range a.oldTokens {
-		if s := a.remaining[i]; s.opens && s.closes || tries == maxTries {
+		if _, whole := MapBack(forth, t.span()); whole || tries == maxTries {
 			continue
 		}
 		tries++
@@ -345,35 +348,14 @@ func (a *externalDiff) findReinserted() {
 	a.findRemaining()
 }
 
-// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest.
+// breakNested breaks the marks into which a save moved others, because marks do not nest.
 func (a *externalDiff) breakNested() {
-	type tokenSpan struct {
-		diffwrap.Span
-		token int // index of oldTokens; -1 for a token that was inserted whole
-	}
-	var list []tokenSpan
-	for _, s := range a.reinserted {
-		list = append(list, tokenSpan{s, -1})
-	}
 	for i, s := range a.remaining {
-		if s.opens && s.closes {
-			list = append(list, tokenSpan{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
-		}
-	}
-	slices.SortFunc(list, func(x, y tokenSpan) int { return x.Start - y.Start })
-	var last *tokenSpan
-	for i := range list {
-		x := &list[i]
-		if last != nil && x.Start < last.End {
-			if last.token < 0 {
-				x, last = last, x
+		for _, moved := range a.reinserted {
+			if s.opens && s.closes && s.open.Start < moved.Start && moved.Start < s.close.Start {
+				a.breakPair(i)
+				break
 			}
-			if last.token >= 0 {
-				a.breakPair(last.token)
-			}
-		}
-		if last == nil || x.End > last.End || last.token >= 0 && !a.remaining[last.token].opens {
-			last = x
 		}
 	}
 }
@@ -524,19 +506,22 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		a.breakDelimiter(at, was, false)
 		lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return s == was })
 	}
-	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) }
+	isLost := func(at diffwrap.Span) bool {
+		return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) && !r.unpaired[at.Start]
+	}
 	ends := make(map[int]bool) // offsets of the tokens' delimiters
 	for _, t := range r.tokens {
 		ends[t.open.Start], ends[t.close.Start] = true, true
 	}
 	for _, k := range r.fresh {
 		t := r.tokens[k]
-		switch opens, closes := r.unpaired[t.open.Start], r.unpaired[t.close.Start]; {
-		case closes && !opens && isLost(t.open):
+		opener, closer := isLost(t.open), isLost(t.close)
+		switch holds := (opener || closer) && r.holds(t); {
+		case holds && opener:
 			tear(t.open)
-		case opens && !closes && isLost(t.close):
+		case holds:
 			tear(t.close)
-		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
+		case opener && closer && !t.comment && !r.rewritten[t.open.Start]:
 			if text := t.body.Of(a.after); !hasWord(text) || strings.Contains(text, "\n") {
 				tear(t.open)
 				tear(t.close)
@@ -550,7 +535,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 				break
 			}
 			s := diffwrap.Span{Start: at + i, End: at + i + len(text)}
-			if at = s.End; !ends[s.Start] && !r.unpaired[s.Start] && !a.isBroken[s.Start] && !a.keeps(s) {
+			if at = s.End; !ends[s.Start] && !a.isBroken[s.Start] && isLost(s) {
 				tear(s)
 			}
 		}
@@ -603,19 +588,22 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 		new = append(new, r.tokens[k].open, r.tokens[k].close)
 	}
 	for _, h := range a.broken {
-		if h.wasBroken {
-			continue
+		if !h.wasBroken {
+			deleted, new = append(deleted, h.old), append(new, h.at)
 		}
-		done.Broken = append(done.Broken, MovedSpan{h.old, h.at})
-		deleted, new = append(deleted, h.old), append(new, h.at)
 	}
 	for _, m := range done.Moved {
 		new = append(new, m.To)
 	}
-	deleted, new = union(deleted), union(new)
+	kept := outside(SwapSides(outside(SwapSides(a.matches), union(deleted))), union(new))
+	for _, h := range a.broken {
+		if _, stays := MapBack(kept, h.at); !stays {
+			done.Broken = append(done.Broken, MovedSpan{h.old, h.at})
+		}
+	}
 	slices.SortFunc(done.Broken, byTo)
 	slices.SortFunc(done.Moved, byTo)
-	done.Edits = scriptOf(outside(SwapSides(outside(SwapSides(a.matches), deleted)), new), a.before, a.after)
+	done.Edits = scriptOf(kept, a.before, a.after)
 	return done
 }
 

@@ -3,6 +3,7 @@ package textmerge_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -92,9 +93,31 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 	})
 }
 
-// Whatever lines a save deletes, moves and sorts: no delimiter of a mark stays without the other one, unless that
-// was put somewhere else. None is left in the text that no mark has and that is not said to be broken. All of the marks are
-// recorded: they count wherever they stand.
+var wholeComment = regexp.MustCompile(`(?s)\{>>.*?<<\}`)
+
+// A mark that is typed beside others takes nothing of these.
+func TestMarksAreTypedBesideOthers(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		marks := drawMarks(r, "abc")
+		at := randomtest.Between(r, 0, len(marks))
+		before, after := "head ", "head "
+		for i, m := range append(marks, suggested{form: " tail\n"}) {
+			if i == at {
+				after += "{++x++}"
+			}
+			before, after = before+m.String(), after+m.String()
+		}
+		got := textmerge.DiffExternal(before, after, nil)
+		if len(got.Edits) != 1 || got.Edits[0].Len > 0 || got.Edits[0].New != "{++x++}" || len(got.Plain)+len(got.Broken)+len(got.Moved) > 0 {
+			t.Errorf("%q -> %q: got %+v", before, after, got)
+		}
+	})
+}
+
+// Whatever lines some saves delete, move and sort, and wherever they cut a mark: no delimiter of a mark stays without the
+// other one, unless that was put somewhere else. None is left in the text that no mark has and that is not said to be
+// broken. No mark comes to be around lines that were elsewhere. All of the marks are recorded: they count wherever they
+// stand.
 func TestDelimitersGoTogether(t *testing.T) {
 	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
 		before, word := "", 0
@@ -103,51 +126,85 @@ func TestDelimitersGoTogether(t *testing.T) {
 			return fmt.Sprintf("- w%d", word)
 		}
 		for range randomtest.Between(r, 2, 6) {
-			before += randomtest.Pick(r, "%s\n", "%s\n", "%s{++\n%s++}\n", "%s{--\n%s--}\n", "{++%s\n%s\n++}%s\n", "%s {--%s--}{++%s++} %s\n", "{~~%s~>%s~~}\n")
+			before += randomtest.Pick(r, "%s\n", "%s\n", "%s{++\n%s++}\n", "%s\n{++\n%s++}{--\n--}{++\n++}%s\n", "%s{--\n%s--}\n", "{++%s\n%s\n++}%s\n", "%s {--%s--}{++%s++} %s\n", "{~~%s~>%s~~}\n", "{--%s\n%s--}{++%s++}{--\n%s--}\n", "%s {>>%s<<} %s\n", "%s {++%s++}{>>%s\n%s<<} %s\n", "%s\r\n", "%s\r\n{++\r\n%s++}{--\r\n--}{++\n++}%s\r\n", "%s{++ %s ++}%s{--\n\n%s--}{++\n%s++}{++\n%s++}\n\n", "\n")
 		}
 		for strings.Contains(before, "%s") {
 			before = strings.Replace(before, "%s", line(), 1)
 		}
-		lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
-		lines[len(lines)-1] += "\n"
-		for range randomtest.Between(r, 1, 2) {
-			i, j := r.IntN(len(lines)), r.IntN(len(lines))
-			switch r.IntN(4) {
-			case 0:
-				slices.Sort(lines)
-			case 1:
-				moved := lines[i]
-				lines = slices.Insert(slices.Delete(lines, i, i+1), j, moved)
-			case 2:
-				lines = slices.Insert(lines, i, line()+"\n")
-			case 3:
-				if len(lines) > 1 {
-					lines = slices.Delete(lines, i, i+1)
+		var torn []diffwrap.Span
+		for range randomtest.Between(r, 1, 3) {
+			lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
+			lines[len(lines)-1] += "\n"
+			for range randomtest.Between(r, 1, 2) {
+				i, j := r.IntN(len(lines)), r.IntN(len(lines))
+				switch r.IntN(6) {
+				case 0:
+					slices.Sort(lines)
+				case 1:
+					moved := lines[i]
+					lines = slices.Insert(slices.Delete(lines, i, i+1), j, moved)
+				case 2:
+					lines = slices.Insert(lines, i, line()+"\n")
+				case 3:
+					if len(lines) > 1 {
+						lines = slices.Delete(lines, i, i+1)
+					}
+				case 4: // a word is typed
+					words := strings.SplitAfter(lines[i], " ")
+					words = slices.Insert(words, r.IntN(len(words)), strings.TrimPrefix(line(), "- ")+" ")
+					lines[i] = strings.Join(words, "")
+				case 5: // half of a mark is deleted
+					lines[i] = strings.Replace(lines[i], randomtest.Pick(r, "{++", "++}", "{--", "--}"), "", 1)
 				}
 			}
-		}
-		after := strings.Join(lines, "")
-		got := textmerge.DiffExternal(before, after, nil)
-		if text := diffwrap.Apply(before, got.Edits); text != after {
-			t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
-		}
-		where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
-		marks, _, _ := diffwrap.Everything.Layout(before)
-		for _, m := range marks {
-			_, opens := textmerge.MapBack(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
-			_, closes := textmerge.MapBack(where, diffwrap.Span{Start: m.End - 3, End: m.End})
-			if opens != closes && len(got.Moved) == 0 {
-				t.Errorf("%q -> %q: of %q one delimiter stays: %+v", before, after, m.Of(before), got)
+			after := strings.Join(lines, "")
+			got := textmerge.DiffExternal(before, after, torn)
+			if text := diffwrap.Apply(before, got.Edits); text != after {
+				t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
 			}
-		}
-		text := []byte(after)
-		for _, m := range got.Broken {
-			copy(text[m.To.Start:m.To.End], "...")
-		}
-		for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
-			if shown := diffwrap.Everything.Render(string(text), view); strings.ContainsAny(shown, "{}") {
-				t.Errorf("%q -> %q: shown is %q with %+v", before, after, shown, got)
+			where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
+			marks, _, _ := diffwrap.Everything.Layout(textmerge.Without(before, torn))
+			for _, m := range marks {
+				_, opens := textmerge.MapBack(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+				_, closes := textmerge.MapBack(where, diffwrap.Span{Start: m.End - 3, End: m.End})
+				if opens != closes && len(got.Moved) == 0 {
+					t.Errorf("%q, torn %v -> %q: of %q one delimiter stays: %+v", before, torn, after, m.Of(before), got)
+				}
 			}
+			var broken []diffwrap.Span
+			for _, s := range torn {
+				if current, stays := textmerge.MapBack(where, s); stays {
+					broken = append(broken, current)
+				}
+			}
+			for _, m := range got.Broken {
+				broken = append(broken, m.To)
+			}
+			text := textmerge.Without(after, broken)
+			for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
+				if shown := wholeComment.ReplaceAllString(diffwrap.Everything.Render(text, view), ""); strings.ContainsAny(shown, "{}") {
+					t.Errorf("%q, torn %v -> %q: shown is %q with %+v", before, torn, after, shown, got)
+				}
+			}
+			for _, s := range got.Plain {
+				if mark := before[s.Start-3 : s.End+3]; strings.Contains(mark, "w") && strings.Contains(after, mark) {
+					t.Errorf("%q, torn %v -> %q: the mark %q is whole, but plain text", before, torn, after, mark)
+				}
+			}
+			back := textmerge.Unchanged(len(before), got.Edits)
+			now, _, _ := diffwrap.Everything.Layout(text)
+			for _, m := range now {
+				_, stays := textmerge.MapBack(back, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+				moved := slices.ContainsFunc(got.Moved, func(x textmerge.MovedSpan) bool { return x.To.Start == m.Start })
+				isNew := func(word string) bool { return !strings.Contains(before, word) }
+				typed := slices.ContainsFunc(strings.FieldsFunc(m.Of(after), func(c rune) bool { return !textmerge.InWord(c) }), isNew)
+				broken := strings.Contains(before, m.Of(after)) && !strings.Contains(textmerge.Without(before, torn), m.Of(after))
+				if !stays && !moved && !typed && !broken { // what was broken is the user's mark where it stands whole elsewhere
+					t.Errorf("%q, torn %v -> %q: %q is a new mark: %+v", before, torn, after, m.Of(after), got)
+				}
+			}
+			slices.SortFunc(broken, func(x, y diffwrap.Span) int { return x.Start - y.Start })
+			before, torn = after, broken
 		}
 	})
 }
@@ -177,6 +234,7 @@ func TestBrokenDelimitersMoveWithTheirLines(t *testing.T) {
 	for _, before := range []string{
 		"- a{++\n- b++}\n- c{++\n- d++}\n{++- e\n- f\n++}- h\n{++- i\n- j\n++}- g\n",
 		"{++- w1\n- w2\n++}- w3\n- w4\n- w5{++\n- w6++}\n- w7{++\n- w8++}\n- w9\n- w10 {--- w11--}{++- w12++} - w13\n",
+		"{--a {+--}{--+++}b--}\n{++\n\n- c++}\n",
 	} {
 		lines := strings.SplitAfter(before, "\n")
 		slices.Sort(lines)
@@ -185,6 +243,11 @@ func TestBrokenDelimitersMoveWithTheirLines(t *testing.T) {
 		for _, m := range got.Broken {
 			if was, is := lineAt(before, m.From), lineAt(after, m.To); was != is {
 				t.Errorf("%q -> %q: a delimiter of the line %q is broken in the line %q", before, after, was, is)
+			}
+		}
+		for _, s := range got.Plain {
+			if mark := before[s.Start-3 : s.End+3]; strings.Contains(after, mark) {
+				t.Errorf("%q -> %q: the mark %q is whole, but plain text", before, after, mark)
 			}
 		}
 		if len(got.Broken) == 0 {

@@ -88,8 +88,8 @@ func wholeAt(text string, e diffwrap.Edit, least, most int, shared []Match) int 
 	}
 	for off := from; off <= to; off++ {
 		pieces, kept := sharedIn(shared, off, e.Len)
-		at := diffwrap.Edit{Off: off, Len: e.Len}
-		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) && !CutsWord(text, at) {
+		start, end := wordsCut(text, diffwrap.Edit{Off: off, Len: e.Len})
+		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) && start == off && end == off+e.Len {
 			return off
 		}
 	}

@@ -44,11 +44,17 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 }
 
 // mayRestore reports whether a save may restore an earlier state: it breaks marks, or the document has deleted text and
-// an edit adds text or cuts a word.
+// an edit adds text or deletes text that equals the text beside it.
 func mayRestore(change textmerge.ExternalChange, oldText string, text *ycrdt.Text) bool {
 	return len(change.Moved)+len(change.Broken)+len(change.Plain) > 0 ||
-		slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(oldText, e) }) &&
+		slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.New != "" || slides(oldText, e) }) &&
 			slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted })
+}
+
+// slides reports whether a deletion that begins one byte earlier or later has the same effect.
+func slides(text string, e diffwrap.Edit) bool {
+	end := e.Off + e.Len
+	return e.Off > 0 && text[e.Off-1] == text[end-1] || end < len(text) && text[e.Off] == text[end]
 }
 
 // restoring plans the return to the newest earlier state whose text is raw. ok is false if there is none among the last
