@@ -82,15 +82,15 @@ type lineWords struct {
 	weight int
 }
 
-// hashedWord represents a word: 48 bits of its FNV-1a hash, which is the same on any machine, and 16 bits for its
+// hashedWord represents a word: 40 bits of its FNV-1a hash, which is the same on any machine, and 24 bits for its
 // length in bytes. A collision only makes lines seem more similar.
 type hashedWord uint64
 
 const (
 	fnvOffset   = 14695981039346656037
 	fnvPrime    = 1099511628211
-	maxHashed   = 1<<16 - 1
-	hashedShift = 16
+	maxHashed   = 1<<24 - 1
+	hashedShift = 24
 )
 
 func hashWord(s string) hashedWord {

@@ -146,7 +146,13 @@ func reference(s string) int {
 
 // followsLabel reports whether offset i follows what may be the label of a link reference definition.
 func followsLabel(text string, i int) bool {
-	return i > 2 && text[i-1] <= ':' && text[i] > ' ' && strings.HasSuffix(strings.TrimRight(text[:i], " \t"), "]:")
+	if text[i] <= ' ' {
+		return false
+	}
+	for i > 0 && (text[i-1] == ' ' || text[i-1] == '\t') {
+		i--
+	}
+	return strings.HasSuffix(text[:i], "]:")
 }
 
 func destination(text string, i, _ int) int {

@@ -71,6 +71,7 @@ func (t Token) wraps(text string) bool {
 // atoms are found as on one line.
 func oneLine(paragraph string) string {
 	var b strings.Builder
+	b.Grow(len(paragraph))
 	for line := range strings.Lines(paragraph) {
 		indent := indentation(line)
 		text := strings.TrimRight(line[indent:], "\r\n")

@@ -323,33 +323,44 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 // joinMoved joins two hunks if one deletes a word and the other one inserts it again. It considers only words that the
 // regions have once before and once after the change.
 func (t *tracer) joinMoved() {
-	deleted, inserted, first := make(map[string]int), make(map[string]int), 0
-	for _, r := range t.rewritten {
-		singleWords(deleted, r.old.text, r.old.notes, r.hunks, first, func(h align.Hunk) span.Span { return h.Old })
-		singleWords(inserted, r.text, r.notes, r.hunks, first, func(h align.Hunk) span.Span { return h.New })
-		first += len(r.hunks)
+	if len(t.deleted) < 2 {
+		return
 	}
-	for word, k := range deleted {
-		if to, ok := inserted[word]; ok && min(k, to) >= 0 {
-			t.join(k, to)
+	deleted := t.singleWords(func(r *marked) (string, []span.Span) { return r.old.text, r.old.notes },
+		func(h align.Hunk) span.Span { return h.Old }, func(string) bool { return true })
+	inserted := t.singleWords(func(r *marked) (string, []span.Span) { return r.text, r.notes },
+		func(h align.Hunk) span.Span { return h.New }, func(word string) bool { return deleted[word] > 0 })
+	for word, k := range inserted {
+		if k > 0 {
+			t.join(deleted[word]-1, k-1)
 		}
 	}
 }
 
-// singleWords adds the words of a text, with the index of the hunk that each is in. The index is negative if the word
-// is in no hunk, or not the only one.
-func singleWords(in map[string]int, text string, notes []span.Span, hunks []align.Hunk, first int, side func(align.Hunk) span.Span) {
-	k := 0
-	for w := range markdown.Tokens(text, span.New(0, len(text)), notes) {
-		for k < len(hunks) && side(hunks[k]).End <= w.Start {
-			k++
+// singleWords returns the wanted words of the regions, with the number of the hunk that each is in, from 1. The number
+// is 0 if the word is in no hunk, or not the only one.
+func (t *tracer) singleWords(text func(*marked) (string, []span.Span), side func(align.Hunk) span.Span, wanted func(word string) bool) map[string]int {
+	in, first := make(map[string]int), 1
+	for i := range t.rewritten {
+		r, k := &t.rewritten[i], 0
+		text, notes := text(r)
+		for w := range markdown.Tokens(text, span.New(0, len(text)), notes) {
+			word := w.Of(text)
+			if !w.IsWord() || !wanted(word) {
+				continue
+			}
+			for k < len(r.hunks) && side(r.hunks[k]).End <= w.Start {
+				k++
+			}
+			_, again := in[word]
+			in[word] = 0
+			if !again && k < len(r.hunks) && side(r.hunks[k]).Start <= w.Start {
+				in[word] = first + k
+			}
 		}
-		if _, again := in[w.Of(text)]; again || k == len(hunks) || side(hunks[k]).Start > w.Start {
-			in[w.Of(text)] = -1
-		} else if w.IsWord() {
-			in[w.Of(text)] = first + k
-		}
+		first += len(r.hunks)
 	}
+	return in
 }
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }
