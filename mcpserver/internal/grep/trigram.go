@@ -50,58 +50,64 @@ func (m *SignatureMaker) Make(text string) *Signature {
 	s := &Signature{bits: make([]uint64, (bits+63)/64), known: true}
 	for _, t := range m.list {
 		m.seen[t/64] = 0
-		a, b := s.places(t)
+		a, b := s.places(hash(t))
 		s.bits[a/64] |= 1 << (a % 64)
 		s.bits[b/64] |= 1 << (b % 64)
 	}
 	return s
 }
 
-func (s *Signature) places(t uint32) (a, b uint64) {
+// hash is the part of the places of a trigram that does not depend on a signature.
+func hash(t uint32) uint64 {
 	h := uint64(t) * 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	h ^= h >> 29
-	h *= 0xbf58476d1ce4e5b9
+	return h * 0xbf58476d1ce4e5b9
+}
+
+func (s *Signature) places(hash uint64) (a, b uint64) {
 	n := uint64(len(s.bits)) * 64
-	return h >> 32 * n >> 32, h & 0xffffffff * n >> 32
+	return hash >> 32 * n >> 32, hash & 0xffffffff * n >> 32
 }
 
-func (s *Signature) hasAll(trigrams []uint32) bool {
-	if len(s.bits) == 0 {
-		return false
+// hasAll moves the trigram that s lacks to the front, because other texts often lack it too.
+func (s *Signature) hasAll(trigrams []uint64) bool {
+	for i, t := range trigrams {
+		if a, b := s.places(t); len(s.bits) == 0 || s.bits[a/64]&(1<<(a%64)) == 0 || s.bits[b/64]&(1<<(b%64)) == 0 {
+			trigrams[0], trigrams[i] = t, trigrams[0]
+			return false
+		}
 	}
-	return !slices.ContainsFunc(trigrams, func(t uint32) bool {
-		a, b := s.places(t)
-		return s.bits[a/64]&(1<<(a%64)) == 0 || s.bits[b/64]&(1<<(b%64)) == 0
-	})
+	return true
 }
 
-type TrigramQuery struct{ clauses [][][]uint32 }
+// TrigramQuery may be used by one goroutine at a time.
+type TrigramQuery struct{ clauses [][][]uint64 } // hashes of trigrams
 
 // NewTrigramQuery returns the query for clauses. It omits clauses that have a literal of less than three bytes, which
 // contains no trigram.
 func NewTrigramQuery(clauses []Clause) TrigramQuery {
 	var q TrigramQuery
 	for _, c := range clauses {
-		var literals [][]uint32
+		var literals [][]uint64
 		for _, literal := range c {
 			literals = append(literals, trigramsOf(Fold(literal)))
 		}
-		if !slices.ContainsFunc(literals, func(t []uint32) bool { return t == nil }) {
+		if !slices.ContainsFunc(literals, func(t []uint64) bool { return t == nil }) {
 			q.clauses = append(q.clauses, literals)
 		}
 	}
 	return q
 }
 
-func trigramsOf(s string) []uint32 {
-	var list []uint32
+func trigramsOf(s string) []uint64 {
+	var list []uint64
 	for i := 2; i < len(s); i++ {
-		list = append(list, uint32(s[i-2])<<16|uint32(s[i-1])<<8|uint32(s[i]))
+		list = append(list, hash(uint32(s[i-2])<<16|uint32(s[i-1])<<8|uint32(s[i])))
 	}
 	return list
 }
 
 // MayMatch reports whether the text of s may match. If it returns false, the text certainly does not match.
 func (q TrigramQuery) MayMatch(s *Signature) bool {
-	return !slices.ContainsFunc(q.clauses, func(literals [][]uint32) bool { return !slices.ContainsFunc(literals, s.hasAll) })
+	return !slices.ContainsFunc(q.clauses, func(literals [][]uint64) bool { return !slices.ContainsFunc(literals, s.hasAll) })
 }
