@@ -130,6 +130,9 @@ func (p Person) Names() (all []string) {
 		}
 		names, err := dir.Names(-1)
 		dir.Close()
+		if err != nil {
+			p.t.Fatalf("person cannot list %q: %v", left[0], err)
+		}
 		for _, name := range names {
 			if !strings.HasPrefix(name, ".") {
 				left = append(left, path.Join(left[0], name))
