@@ -48,7 +48,7 @@ func (s *Source) Restarted(t testing.TB) *Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if time.Now().Year() == bubbleYear { // elsewhere nobody waits for the vault's timers
+	if time.Now().Year() == bubbleYear { // elsewhere Close would really wait, for the vault's timers
 		t.Cleanup(func() { v.Close() })
 	}
 	return &Source{Vault: v, disk: s.disk, wake: make(chan struct{})}

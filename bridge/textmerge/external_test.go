@@ -199,7 +199,8 @@ func TestDelimitersGoTogether(t *testing.T) {
 				isNew := func(word string) bool { return !strings.Contains(before, word) }
 				typed := slices.ContainsFunc(strings.FieldsFunc(m.Of(after), func(c rune) bool { return !textmerge.InWord(c) }), isNew)
 				broken := strings.Contains(before, m.Of(after)) && !strings.Contains(textmerge.Without(before, torn), m.Of(after))
-				if !stays && !moved && !typed && !broken { // what was broken is the user's mark where it stands whole elsewhere
+				// A broken mark that is whole again elsewhere is a mark of the user.
+				if !stays && !moved && !typed && !broken {
 					t.Errorf("%q, torn %v -> %q: %q is a new mark: %+v", before, torn, after, m.Of(after), got)
 				}
 			}
