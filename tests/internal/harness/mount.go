@@ -21,6 +21,7 @@ type Mount struct {
 	Dir     string // the mountpoint
 	minor   string // name of the connection in /sys/fs/fuse/connections
 	Cmd     *exec.Cmd
+	start   time.Time // of Cmd
 	Log     *Log
 	ended   chan struct{} // closed when the process has ended
 	Err     error         // result of the process; read it after ended is closed
@@ -36,7 +37,7 @@ func (s *Sandbox) Mount(t *testing.T, vault string, flags ...string) *Mount {
 func (s *Sandbox) MountAt(t *testing.T, vault, dir string, flags ...string) *Mount {
 	t.Helper()
 	RequireFUSE(t)
-	m := &Mount{Sandbox: s, Vault: vault, Dir: dir, Log: NewLog(), ended: make(chan struct{})}
+	m := &Mount{Sandbox: s, Vault: vault, Dir: dir, start: time.Now(), Log: NewLog(), ended: make(chan struct{})}
 	// The process must outlive t.Context, which ends before the cleanups run.
 	m.Cmd = s.Command(context.Background(), append(append([]string{"mount"}, flags...), vault, dir)...)
 	m.Cmd.Stderr = m.Log
@@ -99,6 +100,7 @@ func (m *Mount) WaitEnd(t *testing.T) {
 	select {
 	case <-m.ended:
 	case <-time.After(StartTimeout):
+		m.quit()
 		t.Errorf("relayfs mount (pid %d) does not end\n%s", m.Cmd.Process.Pid, m.Log)
 		m.abort(t)
 	}
@@ -106,6 +108,9 @@ func (m *Mount) WaitEnd(t *testing.T) {
 
 func (m *Mount) cleanup(t *testing.T) {
 	if t.Failed() {
+		if time.Since(m.start) > StartTimeout {
+			m.quit()
+		}
 		t.Logf("log of relayfs mount:\n%s", m.Log)
 	}
 	if strings.Contains(m.Log.String(), "WARNING: DATA RACE") {
@@ -118,6 +123,7 @@ func (m *Mount) cleanup(t *testing.T) {
 		select {
 		case <-m.ended:
 		case <-time.After(StartTimeout):
+			m.quit()
 			t.Errorf("relayfs mount (pid %d) does not end on SIGTERM\n%s", m.Cmd.Process.Pid, m.Log)
 			_ = m.Cmd.Process.Kill()
 			m.abort(t)
@@ -130,6 +136,15 @@ func (m *Mount) cleanup(t *testing.T) {
 				return
 			}
 		}
+	}
+}
+
+// quit makes a process that may hang write the stacks of its goroutines to the log, and end.
+func (m *Mount) quit() {
+	_ = m.Cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-m.ended:
+	case <-time.After(5 * time.Second):
 	}
 }
 
