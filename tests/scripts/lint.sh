@@ -2,7 +2,7 @@
 # gofmt, go vet and staticcheck over the whole module. tests/code checks it for the other systems.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export GOFLAGS=${GOFLAGS--trimpath} # as test.sh
+export GOFLAGS=${GOFLAGS--trimpath} CGO_ENABLED=0 # as test.sh
 
 echo "lint: gofmt"
 unformatted=$(git ls-files -z --cached --others --exclude-standard '*.go' | xargs -0 -r gofmt -l)

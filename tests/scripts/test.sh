@@ -11,8 +11,8 @@ cd "$(dirname "$0")/../.."
 
 SCALE=${RELAYFS_TEST_TIMESCALE:-1}
 TIMEOUT=${TIMEOUT:-$((20 * SCALE))m}
-# As the packages are built: what both need is compiled once.
-export GOFLAGS=${GOFLAGS--trimpath}
+# As the packages are built: what both need is compiled once. Only the race detector needs C.
+export GOFLAGS=${GOFLAGS--trimpath} CGO_ENABLED=0
 # All that matters, at full size; without it `go test` runs a sample that needs Go alone.
 export RELAYFS_TESTS=all
 RACE=${RACE:-'/(bridge|bridge/remote/ysync|bridge/vault|bridge/store|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/(api|ports|reviewqueue|serving|tui))?)$'}
@@ -35,7 +35,7 @@ fi
 if [[ -z ${RELAYFS_BINARY-} ]]; then
 	race=()
 	if [[ ${RELAYFS_RACE-} == 1 ]]; then race=(-race); fi
-	if go build "${race[@]}" "${cover[@]}" -o "$work/relayfs" ./cmd/relayfs; then export RELAYFS_BINARY=$work/relayfs; fi
+	if CGO_ENABLED=${RELAYFS_RACE:-0} go build "${race[@]}" "${cover[@]}" -o "$work/relayfs" ./cmd/relayfs; then export RELAYFS_BINARY=$work/relayfs; fi
 fi
 
 go build -o "$work/testall" ./tests/testall

@@ -187,6 +187,11 @@ func (a *all) goTest(name string, packages []string, scale int, args ...string) 
 	if name == "plain" {
 		cmd.Env = append(cmd.Env, "GOGC=400", "GOMEMLIMIT=1GiB")
 	}
+	suffix := ""
+	if slices.Contains(args, "-race") {
+		suffix = withRace
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	}
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()
 	if err != nil {
@@ -194,10 +199,6 @@ func (a *all) goTest(name string, packages []string, scale int, args ...string) 
 	}
 	if err := cmd.Start(); err != nil {
 		fail(err)
-	}
-	suffix := ""
-	if slices.Contains(args, "-race") {
-		suffix = withRace
 	}
 	if err := a.read(events, suffix); err != nil {
 		fail(fmt.Errorf("read the results of go test: %w", err))

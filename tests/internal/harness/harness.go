@@ -90,12 +90,12 @@ func Build(dir string, race bool) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(in, filepath.Base(dir))
-	args := []string{"build", "-o", path}
+	args, cgo := []string{"build", "-o", path}, "CGO_ENABLED=0"
 	if race {
-		args = append(args, "-race")
+		args, cgo = append(args, "-race"), "CGO_ENABLED=1"
 	}
 	cmd := exec.Command("go", append(args, ".")...)
-	cmd.Dir = Repo(dir)
+	cmd.Dir, cmd.Env = Repo(dir), append(os.Environ(), cgo)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", dir, err, out)
 	}
