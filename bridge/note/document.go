@@ -216,7 +216,7 @@ func (d *document) mergeInto(base, current *model.Version, text string) string {
 	}
 	old, is := base.Side(), current.Side()
 	is.Runs = runs
-	if old.Runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
+	if old.Runs == nil || runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
 		is.Runs = nil
 	} else if l, err := d.currentTable(); err == nil {
 		old.Runs, is.Runs = l.OriginalRuns(old.Runs), l.OriginalRuns(runs)
