@@ -197,16 +197,15 @@ func (d *document) mergeInto(base, current *model.Version, text string) string {
 	if base.Raw() == current.Raw() {
 		return text
 	}
-	runs := d.runs(current)
+	table, runs, err := d.identities(current)
 	if base.Runs() == nil && runs != nil {
 		base.SetRuns(d.runsOf(base))
 	}
 	old, is := base.Side(), current.Side()
-	is.Runs = runs
-	if old.Runs == nil || runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
+	if err != nil || runs == nil || old.Runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
 		is.Runs = nil
-	} else if l, err := d.currentTable(); err == nil {
-		old.Runs, is.Runs = l.OriginalRuns(old.Runs), l.OriginalRuns(runs)
+	} else {
+		old.Runs, is.Runs = table.OriginalRuns(old.Runs), table.OriginalRuns(runs)
 	}
 	return textmerge.Merge(old, is, text)
 }
