@@ -1,12 +1,16 @@
 package bridge_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // staleNote is a note of which several processes of agents have read different states.
@@ -209,4 +213,70 @@ func TestStaleWriteAfterARejection(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A stale write gives the same text, whether relayfs has the note's document in memory or not.
+func TestStaleWriteInAndOutOfMemory(t *testing.T) {
+	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+		const path = "V/N.md"
+		var fixtures [2]*bridgetest.Fixture // the second one drops the note from memory after each step
+		for i := range fixtures {
+			files := map[string]string{path: "one two one two\none two\n", "V/Other.md": ""}
+			fixtures[i] = bridgetest.New(t, files, func(o *bridge.Options) { o.CacheBytes = i }) // 0 is the default
+		}
+		each := func(do func(i int, f *bridgetest.Fixture)) {
+			for i, f := range fixtures {
+				do(i, f)
+				if _, err := f.Open(t.Context(), "V/Other.md"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var bases [3][2]*model.Version
+		made := 0
+		change := func(text string) string {
+			made++
+			words := strings.SplitAfter(text, " ")
+			at := r.IntN(len(words))
+			switch r.IntN(3) {
+			case 0:
+				words = slices.Delete(words, at, min(at+1+r.IntN(2), len(words)))
+			case 1:
+				words = slices.Insert(words, at, randomtest.Pick(r, "one ", "two ", fmt.Sprintf("w%03d ", made)))
+			default:
+				words[at] = fmt.Sprintf("w%03d\n", made)
+			}
+			return strings.Join(words, "")
+		}
+		for range 3 + r.IntN(8) {
+			kind, who := r.IntN(6), r.IntN(3)
+			switch {
+			case kind == 0:
+				verdict := randomtest.Pick(r, model.Accepted, model.Rejected)
+				each(func(_ int, f *bridgetest.Fixture) {
+					list, _ := f.Suggestions(t.Context(), "V")
+					if len(list) > 0 {
+						f.Decide(t.Context(), []string{list[0].ID}, verdict, model.Author{Name: "person"})
+					}
+				})
+			case kind == 1:
+				text := strings.Replace(fixtures[0].SourceText(path), "one ", "one p ", 1)
+				each(func(_ int, f *bridgetest.Fixture) { f.Person(path, text) })
+			case bases[who][0] == nil || kind == 2:
+				each(func(i int, f *bridgetest.Fixture) { bases[who][i], _ = f.Open(t.Context(), path) })
+			default:
+				text := change(bases[who][0].Text())
+				var errs [2]error
+				each(func(i int, f *bridgetest.Fixture) {
+					_, errs[i] = f.Write(t.Context(), path, bridge.Write{Base: bases[who][i], Text: text, By: model.Author{Name: fmt.Sprint("agent", who)}})
+				})
+				if (errs[0] == nil) != (errs[1] == nil) {
+					t.Fatalf("%q becomes %q: %v, %v", bases[who][0].Text(), text, errs[0], errs[1])
+				}
+			}
+			if a, b := fixtures[0].SourceText(path), fixtures[1].SourceText(path); a != b {
+				t.Fatalf("in memory %q, else %q", a, b)
+			}
+		}
+	})
 }

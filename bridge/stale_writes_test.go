@@ -1,11 +1,13 @@
 package bridge_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -15,33 +17,95 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
+// interrupted is a source in which other things happen while relayfs replaces a file.
+type interrupted struct {
+	*bridgetest.Source
+	between func()       // runs after the record is stored and before the file is replaced
+	fails   *atomic.Bool // the next Replace fails after its record is stored
+}
+
+var errBroken = errors.New("broken on purpose")
+
+func (s interrupted) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
+	prepare := r.BeforeRename
+	r.BeforeRename = func(post model.Stamp) error {
+		if err := prepare(post); err != nil {
+			return err
+		}
+		if s.fails.CompareAndSwap(true, false) {
+			r.Abort()
+			return errBroken
+		}
+		s.between()
+		return nil
+	}
+	return s.Source.Replace(ctx, rel, r)
+}
+
+type failingStore struct {
+	model.Store
+	fails *atomic.Bool
+}
+
+func (s failingStore) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
+	if s.fails.CompareAndSwap(true, false) {
+		return 0, errBroken
+	}
+	return s.Store.Append(id, p, recs...)
+}
+
 // TestStaleWrites has agents add, replace and remove words of their own in versions that others have changed since,
-// while a user adds lines. After each write that succeeds, the note has each writer's words once.
+// while a user adds lines, also between the record of a write and its file. Some writes fail, and relayfs drops the note
+// from memory now and then. After each write that succeeds, the note has each writer's words once.
 func TestStaleWrites(t *testing.T) {
 	randomtest.Check(t, 200, func(t testing.TB, r *rand.Rand) {
 		const path = "F/Note.md"
-		f := bridgetest.New(t, map[string]string{path: "first words here\nmore words\n"})
 		words, bases := map[string][]string{}, map[string]*model.Version{}
 		made := 0
 		var log []string
+		var f *bridgetest.Fixture
+		person := rand.New(rand.NewPCG(r.Uint64(), 0)) // also used within a write, where r must not end the round
+		userAdds := func() {
+			made++
+			word := fmt.Sprintf("p%dz", made)
+			f.Source("F").Person(t).Edit("Note.md", func(raw string) string {
+				lines := strings.SplitAfter(raw, "\n")
+				for {
+					at := person.IntN(len(lines))
+					if before := strings.Join(lines[:at], ""); strings.Count(before, "{") == strings.Count(before, "}") {
+						return strings.Join(slices.Insert(lines, at, word+"\n"), "")
+					}
+				}
+			})
+			words[""] = append(words[""], word)
+			log = append(log, fmt.Sprintf("user adds %s: %q", word, f.SourceText(path)))
+		}
+		var noRecord, noFile atomic.Bool // the next Append or Replace fails
+		saves := 0
+		files := map[string]string{path: "first words here\nmore words\n", "F/Other.md": "other\n"}
+		f = bridgetest.New(t, files, func(o *bridge.Options) {
+			o.CacheBytes = r.IntN(2)
+			root := &o.Roots[0]
+			root.Store = failingStore{root.Store, &noRecord}
+			root.Source = interrupted{root.Source.(*bridgetest.Source), func() {
+				for ; saves > 3; saves-- {
+					userAdds()
+				}
+			}, &noFile}
+		})
 		for range 5 + r.IntN(40) {
 			who := randomtest.Pick(r, "claude", "codex", "goose", "")
-			made++
-			word := fmt.Sprintf("%c%dz", append([]byte(who), 'p')[0], made)
 			if who == "" {
-				f.Source("F").Person(t).Edit("Note.md", func(raw string) string {
-					lines := strings.SplitAfter(raw, "\n")
-					for {
-						at := r.IntN(len(lines))
-						if before := strings.Join(lines[:at], ""); strings.Count(before, "{") == strings.Count(before, "}") {
-							return strings.Join(slices.Insert(lines, at, word+"\n"), "")
-						}
-					}
-				})
-				words[who] = append(words[who], word)
-				log = append(log, fmt.Sprintf("user adds %s: %q", word, f.SourceText(path)))
+				userAdds()
 				continue
 			}
+			if r.IntN(4) == 0 { // with a small cache, this drops the note from memory
+				if _, err := f.Open(t.Context(), "F/Other.md"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			made++
+			word := fmt.Sprintf("%c%dz", who[0], made)
 			if bases[who] == nil || r.IntN(3) == 0 {
 				v, err := f.Open(t.Context(), path)
 				if err != nil {
@@ -80,16 +144,21 @@ func TestStaleWrites(t *testing.T) {
 				lines = slices.Insert(lines, at, word)
 			}
 			text := strings.Join(lines, "\n")
-			res, err := f.Write(t.Context(), path, bridge.Write{Base: base, Text: text, By: model.Author{Name: who, Session: who}})
+			noRecord.Store(r.IntN(10) == 0)
+			noFile.Store(r.IntN(10) == 0)
+			saves = r.IntN(6)
+			res, err := f.Write(t.Context(), path, bridge.Write{Base: base, Unread: r.IntN(4) == 0, Text: text, By: model.Author{Name: who, Session: who}})
 			log = append(log, fmt.Sprintf("%s %d: %q becomes %q: %v", who, base.Seq(), base.Text(), text, err))
-			if errors.Is(err, model.ErrRefused) {
-				continue
-			}
-			if err != nil {
+			noRecord.Store(false)
+			noFile.Store(false)
+			saves = 0
+			switch {
+			case err == nil:
+				log = append(log, fmt.Sprintf("    %d %q", res.Version.Seq(), res.Version.Raw()))
+				bases[who], words[who] = res.Version, after
+			case !errors.Is(err, model.ErrRefused) && !errors.Is(err, errBroken):
 				t.Fatal(err)
 			}
-			log = append(log, fmt.Sprintf("    %d %q", res.Version.Seq(), res.Version.Raw()))
-			bases[who], words[who] = res.Version, after
 			want := []string{"first", "here", "more", "words", "words"}
 			for _, own := range words {
 				want = append(want, own...)

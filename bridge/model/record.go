@@ -166,6 +166,14 @@ type JournalEntry struct {
 
 func (e JournalEntry) Undoable() bool { return e.Decision != nil || e.FrontMatter != nil }
 
+// LastSeq returns the Seq of the last record, or 0 if there is none.
+func (h History) LastSeq() uint64 {
+	if len(h.Records) == 0 {
+		return 0
+	}
+	return h.Records[len(h.Records)-1].Seq
+}
+
 // FileIsCurrent reports whether the file with this checksum is known to have the text of the last record.
 func (h History) FileIsCurrent(sum ContentSum) bool {
 	last := h.Records[len(h.Records)-1]
@@ -175,7 +183,7 @@ func (h History) FileIsCurrent(sum ContentSum) bool {
 // FileIsDurable reports whether the source's file durably has the text of the last record. sum is the checksum of that
 // text.
 func (h History) FileIsDurable(sum ContentSum) bool {
-	return h.Sum == sum && h.FileSeq == h.Records[len(h.Records)-1].Seq
+	return h.Sum == sum && h.FileSeq == h.LastSeq()
 }
 
 // WroteText reports whether relayfs has stored a write of the text with this checksum to the file, or last found that

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -22,6 +21,7 @@ type Version struct {
 	read     sync.Once     // computes text
 	text     string
 	seq      uint64
+	recorded uint64
 	modTime  time.Time
 	readOnly bool
 
@@ -69,6 +69,10 @@ func (v *Version) Canonical() string { return v.canonical }
 // Seq returns a number that grows with every change of the note in this process.
 func (v *Version) Seq() uint64 { return v.seq }
 
+// Recorded returns the store sequence number of the last record that the note's document had when the version was
+// published, or 0 if it had none.
+func (v *Version) Recorded() uint64 { return v.recorded }
+
 // ModTime returns the modification time. While the note is in memory, it changes only when Text changes, and never
 // decreases.
 func (v *Version) ModTime() time.Time { return v.modTime }
@@ -100,7 +104,7 @@ func (v *Version) Side() textmerge.Side {
 func (v *Version) SetRuns(runs []ycrdt.Run) { v.runs = runs }
 
 // SetSeq, SetModTime and SetReadOnly complete a version before it is published.
-func (v *Version) SetSeq(seq uint64)            { v.seq = seq }
+func (v *Version) SetSeq(seq, recorded uint64)  { v.seq, v.recorded = seq, recorded }
 func (v *Version) SetModTime(modTime time.Time) { v.modTime = modTime }
 func (v *Version) SetReadOnly()                 { v.readOnly = true }
 
@@ -121,11 +125,6 @@ func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
 func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, canonical diffwrap.Known) {
 	v.known, v.canonicalEdits, v.canonicalKnown = known, edits, canonical
 	v.canonical = diffwrap.Apply(v.raw, edits)
-}
-
-// ReadsAs reports whether two versions of one raw text have the same marks.
-func (v *Version) ReadsAs(other *Version) bool {
-	return v.known.Same(other.known) && slices.Equal(v.canonicalEdits, other.canonicalEdits)
 }
 
 // RawVersion returns a state of a note as a reader of its raw text sees it.

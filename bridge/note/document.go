@@ -22,7 +22,7 @@ type document struct {
 	id           model.DocID // "" while the note has no document
 	doc          *ycrdt.Doc
 	text         *ycrdt.Text
-	storedSeq    uint64             // store sequence number of the last record in doc
+	storedSeq    uint64             // store sequence number of the document's last record
 	table        *attribution.Table // attribution from the store's records up to storedSeq; nil if not loaded
 	live         model.Document     // used instead of doc where the document is authoritative; see live.go
 	cachedLayout cachedLayout
@@ -113,9 +113,7 @@ func (d *document) open(loc Location, raw string) ([]model.Record, error) {
 		return nil, model.WrapError("open", loc.Path, err)
 	}
 	d.use(doc)
-	if len(h.Records) > 0 {
-		d.storedSeq = h.Records[len(h.Records)-1].Seq
-	}
+	d.storedSeq = h.LastSeq()
 	have := d.text.String()
 	if have == raw {
 		return nil, nil
@@ -158,33 +156,22 @@ func (d *document) runs(current *model.Version) []ycrdt.Run {
 }
 
 // runsOf returns the identities of the characters of a version that was replaced while the document was not in memory,
-// or nil if it cannot find them. It takes them from the newest state of the document that had that text. If no state
-// had it, runsOf takes the version to be older than the document and uses the document's first state, so that equal
-// text that agents proposed later does not match.
-func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
+// or nil if it cannot find them. It takes them from the document's state when the version was published, or from its
+// first state if the version is older than the document. So equal text that agents proposed later does not match.
+func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 	h, err := d.store.Load(d.id)
 	if err != nil || len(h.Records) == 0 {
 		return nil
 	}
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text := doc.Text(model.ContentsName)
-	units := textmerge.UTF16Len(v.Raw())
-	for _, rec := range h.Records {
-		if doc.ApplyUpdate(rec.Update) != nil {
-			return nil
-		}
-		if text.Len() == units && text.String() == v.Raw() {
-			runs = text.Runs()
-		}
+	known := 1
+	for known < len(h.Records) && h.Records[known].Seq <= v.Recorded() {
+		known++
 	}
-	if runs != nil {
-		return runs
-	}
-	first, err := replay(h.Records[:1])
+	doc, err := replay(h.Records[:known])
 	if err != nil {
 		return nil
 	}
-	return runsAs(first, v.Raw())
+	return runsAs(doc, v.Raw())
 }
 
 // pieces returns the identities of all characters of the document, including deleted characters. It returns ErrConflict
@@ -210,16 +197,15 @@ func (d *document) mergeInto(base, current *model.Version, text string) string {
 	if base.Raw() == current.Raw() {
 		return text
 	}
-	runs := d.runs(current)
+	table, runs, err := d.identities(current)
 	if base.Runs() == nil && runs != nil {
 		base.SetRuns(d.runsOf(base))
 	}
 	old, is := base.Side(), current.Side()
-	is.Runs = runs
-	if old.Runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
+	if err != nil || runs == nil || old.Runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
 		is.Runs = nil
-	} else if l, err := d.currentTable(); err == nil {
-		old.Runs, is.Runs = l.OriginalRuns(old.Runs), l.OriginalRuns(runs)
+	} else {
+		old.Runs, is.Runs = table.OriginalRuns(old.Runs), table.OriginalRuns(runs)
 	}
 	return textmerge.Merge(old, is, text)
 }

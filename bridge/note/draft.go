@@ -84,9 +84,7 @@ func (d *draft) abort() {
 		return
 	}
 	n.unloadDoc()
-	if len(d.records) < 2 && n.storedSeq == 0 {
-		d.current.SetRuns(nil) // the next document gives these characters other identities
-	}
+	d.current.SetRuns(nil) // the next document may give these characters other identities
 }
 
 // replace replaces the file's content with raw, and records the file's new stamp.

@@ -131,6 +131,7 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	if err != nil {
 		return nil, model.WrapError("open", loc.Path, err)
 	}
+	n.synced = n.synced && stamp.SameFile(n.stamp) // a user may have saved since the note was evicted
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
 	var h *model.History // the stored history; nil if not loaded
@@ -139,29 +140,28 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 		if err != nil {
 			return nil, model.WrapError("open", loc.Path, err)
 		}
-		h = &kept
+		h, n.storedSeq = &kept, kept.LastSeq()
 	}
 	if err := n.separateStored(loc, v, h); err != nil {
 		return nil, err
 	}
-	n.publish(v)
 	if n.synced {
-		return v, nil
+		return n.publish(v), nil
 	}
-	if unwritten, err := n.recover(ctx, loc, h); err != nil {
+	newest, err := n.recover(ctx, loc, v, h)
+	if err != nil {
 		n.unloadDoc()
 		n.current.Store(nil)
-		return unwritten, err
+		return newest, err
 	}
 	n.synced = true
-	current := n.current.Load()
-	if n.doc != nil {
-		v := model.NewVersion(current.Raw(), n.set.o.View, current.ModTime())
-		if n.separate(v); !v.ReadsAs(current) { // a user typed text while relayfs did not follow the note
-			current = n.publish(v)
-		}
+	if newest != nil {
+		return n.current.Load(), nil
 	}
-	return current, nil
+	if n.doc != nil { // a user may have typed text while relayfs did not follow the note
+		v = n.newVersion(v.Raw(), v.ModTime())
+	}
+	return n.publish(v), nil
 }
 
 func (n *Locked) loadLive(ctx context.Context, loc Location, docs model.Documents) (*model.Version, error) {
@@ -202,7 +202,7 @@ func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 
 func (n *Locked) publish(v *model.Version) *model.Version {
 	n.seq++
-	v.SetSeq(n.seq)
+	v.SetSeq(n.seq, n.storedSeq)
 	n.current.Store(v)
 	n.changed.Store(v.ModTime().UnixNano())
 	n.set.cache.add((*Note)(n), loadedBytes+len(v.Raw())+v.Known().Bytes()+n.document.size())

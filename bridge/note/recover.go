@@ -35,13 +35,11 @@ type fileState struct {
 // In the last row, a save does not revert text that the file never held. A file that was set back to an old text, from
 // a backup or by git, counts as a user's save.
 //
-// h is the stored history. If the file cannot be written, recover returns the newest text and the error.
-func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (unwritten *model.Version, err error) {
-	if n.id == "" {
-		return nil, nil
-	}
-	file, stamp := n.current.Load(), n.stamp
-	if file.ReadOnly() || len(h.Records) == 0 {
+// h is the stored history. If the document has text that the file lacks, recover publishes and returns the newest text.
+// If it cannot write that text to the file, it also returns an error.
+func (n *Locked) recover(ctx context.Context, loc Location, file *model.Version, h *model.History) (newest *model.Version, err error) {
+	stamp := n.stamp
+	if n.id == "" || file.ReadOnly() || len(h.Records) == 0 {
 		return nil, nil
 	}
 	if sum := model.SumOf(file.Raw()); h.FileIsDurable(sum) {
@@ -56,7 +54,6 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 	}
 	head := states[len(states)-1].version
 	n.use(doc)
-	n.storedSeq = h.Records[len(h.Records)-1].Seq
 	if head.Raw() == file.Raw() {
 		n.syncFile(ctx, loc, file)
 		return nil, nil
@@ -68,7 +65,7 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 		rec.DetectedLate = true
 		return nil, n.keep(loc, model.SumOf(file.Raw()), stamp, []model.Record{rec})
 	}
-	newest := n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
+	newest = n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
 	n.set.o.Logger.Info("writing changes that did not reach the file before a crash", model.LogPath, string(loc.Path))
 	var former model.Save
 	if save := h.Records[len(h.Records)-1].Save; save != nil {
@@ -258,7 +255,9 @@ func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*mo
 		records = append(slices.Clip(records), n.changeSaved(n.doc, oldText, raw))
 	}
 	if err := n.keep(loc, model.SumOf(raw), file, records); err != nil {
-		// The file is authoritative and was read; a later change updates the store.
+		// The file is authoritative and was read; a later change or read updates the store.
+		n.synced = false
+		current.SetRuns(nil) // the next document may give these characters other identities
 		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(loc.Path), model.LogErr, err)
 	}
 	return n.publishAfter(current, n.newVersion(raw, modTime)), nil
