@@ -15,7 +15,7 @@ type ExternalChange struct {
 	Edits  []diffwrap.Edit
 	Moved  []MovedSpan     // moved parts of marks, in the order of To
 	Broken []MovedSpan     // delimiters whose other half was deleted, so that they mark nothing; in the order of To
-	Plain  []diffwrap.Span // texts of marks that no longer exist, as spans of the old text
+	Plain  []diffwrap.Span // texts that left their marks, or whose marks no longer exist, as spans of the old text
 }
 
 // MovedSpan is a part of a mark, with its spans before and after a save.
@@ -564,8 +564,12 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 	var done ExternalChange
 	var deleted, new []diffwrap.Span // spans of before that keep no text, and new spans of after
 	for i, t := range a.oldTokens {
-		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
+		if k := max(r.same[i], r.to[i]); k < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
+		} else if !t.comment {
+			for _, s := range outside(a.matchesOf(t.body), []diffwrap.Span{r.tokens[k].body}) {
+				done.Plain = append(done.Plain, diffwrap.Span{Start: s.A, End: s.A + s.Len})
+			}
 		}
 		m, stretched := r.moved[i]
 		switch k, s := r.same[i], a.remaining[i]; {
@@ -654,15 +658,24 @@ func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 
 // letters returns the number of letters of the old span that are still in the current span.
 func (a *externalDiff) letters(old, current diffwrap.Span) (n int) {
-	i, _ := slices.BinarySearchFunc(a.matches, old.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
-	for ; i < len(a.matches) && a.matches[i].A < old.End; i++ {
-		s := a.matches[i]
-		from, to := max(s.A, old.Start, current.Start-s.B+s.A), min(s.A+s.Len, old.End, current.End-s.B+s.A)
+	for _, s := range a.matchesOf(old) {
+		from, to := max(s.A, current.Start-s.B+s.A), min(s.A+s.Len, current.End-s.B+s.A)
 		if from < to {
 			n += letters(a.before[from:to])
 		}
 	}
 	return n
+}
+
+// matchesOf returns the matches within an old span.
+func (a *externalDiff) matchesOf(old diffwrap.Span) (list []Match) {
+	i, _ := slices.BinarySearchFunc(a.matches, old.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
+	for ; i < len(a.matches) && a.matches[i].A < old.End; i++ {
+		s := a.matches[i]
+		from := max(s.A, old.Start)
+		list = append(list, Match{from, from - s.A + s.B, min(s.A+s.Len, old.End) - from})
+	}
+	return list
 }
 
 // outside returns the parts of spans that lie outside of the given ranges of the second state. The ranges are in order
