@@ -34,7 +34,7 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
-	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool)}
+	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
 	return a.run(edits, torn)
 }
 
@@ -208,6 +208,7 @@ type externalDiff struct {
 	reinserted        map[int]diffwrap.Span // by index of oldTokens: new span of a deleted token that is whole again
 	isBroken          map[int]bool          // broken delimiters, by offset in the new text
 	wasBroken         map[int]bool          // broken delimiters, by offset in the old text
+	added             map[string]bool       // delimiters that the new text has more often
 }
 
 // delimitersIn returns all delimiters in a text, whether or not they belong to a mark. They do not overlap.
@@ -497,8 +498,8 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			}
 		}
 	}
-	if len(a.broken) > n || len(lost) == 0 {
-		return len(a.broken) > n
+	if len(a.broken) > n {
+		return true
 	}
 	tear := func(at diffwrap.Span) { // the lost delimiter with the same text around it moved there with its line
 		text := at.Of(a.after)
@@ -515,16 +516,14 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for _, k := range r.fresh {
 		t := r.tokens[k]
-		opener, closer := isLost(t.open), isLost(t.close)
-		switch holds := (opener || closer) && r.holds(t); {
-		case holds && opener:
-			tear(t.open)
-		case holds:
-			tear(t.close)
-		case opener && closer && !t.comment && !r.rewritten[t.open.Start]:
-			if text := t.body.Of(a.after); !hasWord(text) || strings.Contains(text, "\n") {
-				tear(t.open)
-				tear(t.close)
+		// A user's own mark has words that are new, or only some words of one line.
+		own := func() bool {
+			text := t.body.Of(a.after)
+			return t.comment || r.rewritten[t.open.Start] || a.isTyped(t.open) || a.isTyped(t.close) || hasWord(text) && !strings.Contains(text, "\n")
+		}
+		for _, at := range []diffwrap.Span{t.open, t.close} {
+			if isLost(at) && (!own() || r.holds(t)) {
+				tear(at)
 			}
 		}
 	}
@@ -540,7 +539,26 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			}
 		}
 	}
+	for i, s := range a.remaining {
+		for _, at := range []diffwrap.Span{s.open, s.close} {
+			if !s.opens || !s.closes || r.same[i] >= 0 || len(a.broken) > n {
+				break
+			}
+			if t := around(r.tokens, at.Start+1); t != nil && !a.isTyped(t.open) && !a.isTyped(t.close) {
+				a.breakPair(i) // a user's literal delimiter was moved between the delimiters or before them
+			}
+		}
+	}
 	return len(a.broken) > n
+}
+
+// isTyped reports whether users may have typed a delimiter of the new text.
+func (a *externalDiff) isTyped(at diffwrap.Span) bool {
+	text := at.Of(a.after)
+	if _, ok := a.added[text]; !ok {
+		a.added[text] = strings.Count(a.after, text) > strings.Count(a.before, text)
+	}
+	return a.added[text] && !a.keeps(at)
 }
 
 // sameAround returns the number of bytes directly before and after an old and a new span that are equal, in one line.
