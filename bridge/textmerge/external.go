@@ -283,7 +283,6 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 		}
 	}
 	a.matches = outside(a.matches, typed)
-	a.breakNested()
 	r := a.read()
 	for n := 0; n < maxReparses && a.breakTokens(r); n++ {
 		r = a.read()
@@ -347,18 +346,6 @@ func (a *externalDiff) findReinserted() {
 	slices.SortFunc(moved, byStart)
 	a.matches = SwapSides(outside(SwapSides(outside(a.matches, moved)), from))
 	a.findRemaining()
-}
-
-// breakNested breaks the marks into which a save moved others, because marks do not nest.
-func (a *externalDiff) breakNested() {
-	for i, s := range a.remaining {
-		for _, moved := range a.reinserted {
-			if s.opens && s.closes && s.open.Start < moved.Start && moved.Start < s.close.Start {
-				a.breakPair(i)
-				break
-			}
-		}
-	}
 }
 
 // breakPair breaks both delimiters of a token.
@@ -469,8 +456,8 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			continue
 		}
 		body := r.tokens[k].body
-		if some, all := a.isOld(body.Of(a.after)); some && all && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
-			a.breakPair(i) // the delimiters stay, but other text was moved between them
+		if some, all := a.isOld(body.Of(a.after)); r.holds(r.tokens[k]) || some && all && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
+			a.breakPair(i) // the delimiters stay, but another mark or other text was moved between them
 		}
 	}
 	if len(a.broken) > n {
