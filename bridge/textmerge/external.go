@@ -65,9 +65,8 @@ func tokensOf(raw string) (list []token) {
 	}
 	for _, f := range syntax {
 		if s := f.Of(raw); len(s) >= 6 && s != "{==" && s != "==}" {
-			list = append(list, token{
-				diffwrap.Span{Start: f.Start, End: f.Start + 3}, diffwrap.Span{Start: f.Start + 3, End: f.End - 3}, diffwrap.Span{Start: f.End - 3, End: f.End}, true,
-			})
+			body := diffwrap.Span{Start: f.Start + 3, End: f.End - 3}
+			list = append(list, token{diffwrap.Span{Start: f.Start, End: body.Start}, body, diffwrap.Span{Start: body.End, End: f.End}, true})
 		}
 	}
 	slices.SortFunc(list, func(a, b token) int { return a.open.Start - b.open.Start })
@@ -242,7 +241,7 @@ type parsedTokens struct {
 	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
 	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
 	fresh     []int             // indexes of the new tokens
-	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
+	unpaired  []int             // offsets of delimiters of one token that no longer form a pair
 	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
 	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
 }
@@ -363,7 +362,7 @@ func (a *externalDiff) breakDelimiter(at, old diffwrap.Span, wasBroken bool) {
 
 // read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
-	r := &parsedTokens{unpaired: make(map[int]bool), rewritten: make(map[int]bool), moved: make(map[int]MovedSpan)}
+	r := &parsedTokens{rewritten: make(map[int]bool), moved: make(map[int]MovedSpan)}
 	var torn []diffwrap.Span
 	for _, h := range a.broken {
 		torn = append(torn, h.at)
@@ -383,7 +382,7 @@ func (a *externalDiff) read() *parsedTokens {
 		if k, ok := edges[s.open.Start]; ok && r.tokens[k].open == s.open && r.tokens[k].close == s.close {
 			r.same[i], stays[k] = k, true
 		} else {
-			r.unpaired[s.open.Start], r.unpaired[s.close.Start] = true, true
+			r.unpaired = append(r.unpaired, s.open.Start, s.close.Start)
 		}
 	}
 	for i, current := range a.reinserted {
@@ -393,9 +392,10 @@ func (a *externalDiff) read() *parsedTokens {
 		if k, ok := edges[current.Start]; ok && r.tokens[k].span() == current {
 			r.to[i], stays[k] = k, true
 		} else {
-			r.unpaired[open.Start], r.unpaired[close.Start] = true, true
+			r.unpaired = append(r.unpaired, open.Start, close.Start)
 		}
 	}
+	slices.Sort(r.unpaired)
 	for i, s := range a.remaining {
 		k, ok := edges[s.open.Start]
 		if s.closes {
@@ -404,7 +404,7 @@ func (a *externalDiff) read() *parsedTokens {
 		if s.opens == s.closes || !ok || stays[k] {
 			continue
 		}
-		if moved, ok := a.movedDelimiter(&a.oldTokens[i], &r.tokens[k], s); ok && !r.holds(r.tokens[k]) {
+		if moved, ok := a.movedDelimiter(&a.oldTokens[i], &r.tokens[k], s); ok && !r.holds(r.tokens[k].span()) {
 			r.same[i], stays[k], r.moved[i] = k, true, moved
 		}
 	}
@@ -416,21 +416,17 @@ func (a *externalDiff) read() *parsedTokens {
 	for _, k := range r.fresh {
 		t := r.tokens[k]
 		text := t.body.Of(a.after)
-		if old, _ := a.isOld(text); !old && hasWord(text) && !r.holds(t) {
+		if old, _ := a.isOld(text); !old && hasWord(text) && !r.holds(t.span()) {
 			r.rewritten[t.open.Start], r.rewritten[t.close.Start] = true, true
 		}
 	}
 	return r
 }
 
-// holds reports whether a token contains an unpaired delimiter, or has one as its own delimiter.
-func (r *parsedTokens) holds(t token) bool {
-	for at := range r.unpaired {
-		if t.open.Start <= at && at <= t.close.Start {
-			return true
-		}
-	}
-	return false
+// holds reports whether a span of the new text contains an unpaired delimiter.
+func (r *parsedTokens) holds(s diffwrap.Span) bool {
+	i, _ := slices.BinarySearch(r.unpaired, s.Start)
+	return i < len(r.unpaired) && r.unpaired[i] < s.End
 }
 
 // movedDelimiter reports whether one delimiter of a token stayed around the text while the other delimiter was moved. m
@@ -451,51 +447,41 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 // one in place or moved it with its lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	n := len(a.broken)
-	for i, k := range r.same {
-		if s := a.remaining[i]; k < 0 || !s.opens || !s.closes {
-			continue
-		}
-		body := r.tokens[k].body
-		if some, all := a.isOld(body.Of(a.after)); r.holds(r.tokens[k]) || some && all && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
-			a.breakPair(i) // the delimiters stay, but another mark or other text was moved between them
-		}
-	}
-	if len(a.broken) > n {
-		return true
-	}
 	lost := make(map[string][]diffwrap.Span) // spans of before, by the text of the delimiter
-	for _, s := range a.droppedDelimiters {
-		if !a.wasBroken[s.Start] {
-			lost[s.Of(a.before)] = append(lost[s.Of(a.before)], s)
+	lose := func(was, is diffwrap.Span, stays bool) {
+		if stays && !a.isBroken[is.Start] && !r.rewritten[is.Start] {
+			a.breakDelimiter(is, was, false)
+		} else if text := was.Of(a.before); !stays && !a.wasBroken[was.Start] {
+			lost[text] = append(lost[text], was)
 		}
+	}
+	for _, s := range a.droppedDelimiters {
+		lose(s, diffwrap.Span{}, false)
 	}
 	for i, t := range a.oldTokens {
-		s := a.remaining[i]
-		if _, whole := a.reinserted[i]; whole || r.same[i] >= 0 || s.opens && s.closes {
-			continue
-		}
-		for _, d := range []struct {
-			was, is diffwrap.Span
-			stays   bool
-		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
-			if d.stays && !a.isBroken[d.is.Start] && !r.rewritten[d.is.Start] {
-				a.breakDelimiter(d.is, d.was, false)
-			} else if text := d.was.Of(a.before); !d.stays && !a.wasBroken[d.was.Start] {
-				lost[text] = append(lost[text], d.was)
+		s, k := a.remaining[i], r.same[i]
+		if _, whole := a.reinserted[i]; k < 0 && !whole && !(s.opens && s.closes) {
+			lose(t.open, s.open, s.opens)
+			lose(t.close, s.close, s.closes)
+		} else if k >= 0 && s.opens && s.closes {
+			body := r.tokens[k].body
+			if some, all := a.isOld(body.Of(a.after)); r.holds(r.tokens[k].span()) || some && all && (a.isRewritten(i, body) || a.letters(t.body, body) == 0) {
+				a.breakPair(i) // the delimiters stay, but another mark or other text was moved between them
 			}
 		}
 	}
 	if len(a.broken) > n {
 		return true
 	}
-	tear := func(at diffwrap.Span) { // the lost delimiter with the same text around it moved there with its line
+	// tear breaks a delimiter if it may be a lost one: the one with the same text around it moved there with its line.
+	tear := func(at diffwrap.Span) {
 		text := at.Of(a.after)
+		if len(lost[text]) == 0 || a.keeps(at) || a.isBroken[at.Start] || r.holds(at) {
+			return
+		}
 		was := slices.MaxFunc(lost[text][:min(len(lost[text]), maxTries)], func(x, y diffwrap.Span) int { return a.sameAround(x, at) - a.sameAround(y, at) })
 		a.breakDelimiter(at, was, false)
 		lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return s == was })
-	}
-	isLost := func(at diffwrap.Span) bool {
-		return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) && !r.unpaired[at.Start]
 	}
 	ends := make(map[int]bool) // offsets of the tokens' delimiters
 	for _, t := range r.tokens {
@@ -503,35 +489,24 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for _, k := range r.fresh {
 		t := r.tokens[k]
-		// A user's own mark has words that are new, or only some words of one line.
-		own := func() bool {
-			text := t.body.Of(a.after)
-			return t.comment || r.rewritten[t.open.Start] || a.isTyped(t.open) || a.isTyped(t.close) || hasWord(text) && !strings.Contains(text, "\n")
-		}
-		for _, at := range []diffwrap.Span{t.open, t.close} {
-			if isLost(at) && (!own() || r.holds(t)) {
-				tear(at)
-			}
+		text := t.body.Of(a.after)
+		own := t.comment || r.rewritten[t.open.Start] || a.isTyped(t.open) || a.isTyped(t.close) || hasWord(text) && !strings.Contains(text, "\n")
+		if !own || r.holds(t.span()) {
+			tear(t.open)
+			tear(t.close)
 		}
 	}
-	for text := range lost { // look for delimiters outside of tokens
-		for at := 0; len(lost[text]) > 0; {
-			i := strings.Index(a.after[at:], text)
-			if i < 0 {
-				break
-			}
-			s := diffwrap.Span{Start: at + i, End: at + i + len(text)}
-			if at = s.End; !ends[s.Start] && !a.isBroken[s.Start] && isLost(s) {
-				tear(s)
+	for text := range lost {
+		for at := range a.after {
+			if strings.HasPrefix(a.after[at:], text) && !ends[at] {
+				tear(diffwrap.Span{Start: at, End: at + len(text)})
 			}
 		}
 	}
 	for i, s := range a.remaining {
 		for _, at := range []diffwrap.Span{s.open, s.close} {
-			if !s.opens || !s.closes || r.same[i] >= 0 || len(a.broken) > n {
-				break
-			}
-			if t := around(r.tokens, at.Start+1); t != nil && !a.isTyped(t.open) && !a.isTyped(t.close) {
+			t := around(r.tokens, at.Start+1)
+			if s.opens && s.closes && r.same[i] < 0 && len(a.broken) == n && t != nil && !a.isTyped(t.open) && !a.isTyped(t.close) {
 				a.breakPair(i) // a user's literal delimiter was moved between the delimiters or before them
 			}
 		}
