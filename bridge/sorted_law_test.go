@@ -113,3 +113,40 @@ func TestHalfOfAMarkMarksNothing(t *testing.T) {
 		}
 	}
 }
+
+// Half of a mark that a user leaves belongs to no mark of the user: an undo leaves the text that the user wrote beside it as
+// it was.
+func TestHalfOfAMarkTakesNoOther(t *testing.T) {
+	for _, mark := range []string{"{++more ++}", "{--more --}"} {
+		for _, half := range []string{mark[:3], mark[len(mark)-3:]} {
+			for _, mine := range []string{"{++mine++}", "{--mine--}", "{++ mine", "{-- mine", "mine ++}", "mine --}"} {
+				for _, text := range []string{"One %s.\n\nmine\n\nEnd b.\n", "mine\n\nOne %s.\n\nEnd b.\n"} {
+					has, writes := "a", "more a"
+					if mark[1] == '-' {
+						has, writes = writes, has
+					}
+					f := bridgetest.New(t, map[string]string{plan: fmt.Sprintf(text, has)})
+					run := &running{f.Workspace, t, nil}
+					run.replace(ann, "End b", "End new b")
+					run.decideAll(model.Rejected)
+					run.replace(ann, "One "+has, "One "+writes)
+					f.Person(plan, strings.Replace(f.SourceText(plan), "mine", mine, 1))
+					f.Person(plan, strings.Replace(f.SourceText(plan), mark, strings.Replace(mark, half, "", 1), 1))
+					saved := f.SourceText(plan)
+					canonical := func() string {
+						v, err := f.Open(t.Context(), plan)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return v.Canonical()
+					}
+					want := strings.Replace(canonical(), "End b", "End {++new ++}b", 1)
+					out, err := f.Undo(t.Context(), "", person)
+					if got := canonical(); err != nil || len(out.Failed) > 0 || got != want {
+						t.Errorf("%q: undo makes %q, want %q: %v %v", saved, got, want, out.Failed, err)
+					}
+				}
+			}
+		}
+	}
+}

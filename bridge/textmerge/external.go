@@ -15,7 +15,7 @@ type ExternalChange struct {
 	Edits  []diffwrap.Edit
 	Moved  []MovedSpan     // moved parts of marks, in the order of To
 	Broken []MovedSpan     // delimiters whose other half was deleted, so that they mark nothing; in the order of To
-	Plain  []diffwrap.Span // texts of marks that no longer exist, as spans of the old text
+	Plain  []diffwrap.Span // texts that left their marks, or whose marks no longer exist, as spans of the old text
 }
 
 // MovedSpan is a part of a mark, with its spans before and after a save.
@@ -34,7 +34,7 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
-	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool)}
+	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
 	return a.run(edits, torn)
 }
 
@@ -65,9 +65,8 @@ func tokensOf(raw string) (list []token) {
 	}
 	for _, f := range syntax {
 		if s := f.Of(raw); len(s) >= 6 && s != "{==" && s != "==}" {
-			list = append(list, token{
-				diffwrap.Span{Start: f.Start, End: f.Start + 3}, diffwrap.Span{Start: f.Start + 3, End: f.End - 3}, diffwrap.Span{Start: f.End - 3, End: f.End}, true,
-			})
+			body := diffwrap.Span{Start: f.Start + 3, End: f.End - 3}
+			list = append(list, token{diffwrap.Span{Start: f.Start, End: body.Start}, body, diffwrap.Span{Start: body.End, End: f.End}, true})
 		}
 	}
 	slices.SortFunc(list, func(a, b token) int { return a.open.Start - b.open.Start })
@@ -208,6 +207,7 @@ type externalDiff struct {
 	reinserted        map[int]diffwrap.Span // by index of oldTokens: new span of a deleted token that is whole again
 	isBroken          map[int]bool          // broken delimiters, by offset in the new text
 	wasBroken         map[int]bool          // broken delimiters, by offset in the old text
+	added             map[string]bool       // delimiters that the new text has more often
 }
 
 // delimitersIn returns all delimiters in a text, whether or not they belong to a mark. They do not overlap.
@@ -241,7 +241,7 @@ type parsedTokens struct {
 	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
 	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
 	fresh     []int             // indexes of the new tokens
-	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
+	unpaired  []int             // offsets of delimiters of one token that no longer form a pair
 	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
 	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
 }
@@ -282,7 +282,6 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 		}
 	}
 	a.matches = outside(a.matches, typed)
-	a.breakNested()
 	r := a.read()
 	for n := 0; n < maxReparses && a.breakTokens(r); n++ {
 		r = a.read()
@@ -348,18 +347,6 @@ func (a *externalDiff) findReinserted() {
 	a.findRemaining()
 }
 
-// breakNested breaks the marks into which a save moved others, because marks do not nest.
-func (a *externalDiff) breakNested() {
-	for i, s := range a.remaining {
-		for _, moved := range a.reinserted {
-			if s.opens && s.closes && s.open.Start < moved.Start && moved.Start < s.close.Start {
-				a.breakPair(i)
-				break
-			}
-		}
-	}
-}
-
 // breakPair breaks both delimiters of a token.
 func (a *externalDiff) breakPair(i int) {
 	s := &a.remaining[i]
@@ -375,7 +362,7 @@ func (a *externalDiff) breakDelimiter(at, old diffwrap.Span, wasBroken bool) {
 
 // read parses the new text without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
-	r := &parsedTokens{unpaired: make(map[int]bool), rewritten: make(map[int]bool), moved: make(map[int]MovedSpan)}
+	r := &parsedTokens{rewritten: make(map[int]bool), moved: make(map[int]MovedSpan)}
 	var torn []diffwrap.Span
 	for _, h := range a.broken {
 		torn = append(torn, h.at)
@@ -395,7 +382,7 @@ func (a *externalDiff) read() *parsedTokens {
 		if k, ok := edges[s.open.Start]; ok && r.tokens[k].open == s.open && r.tokens[k].close == s.close {
 			r.same[i], stays[k] = k, true
 		} else {
-			r.unpaired[s.open.Start], r.unpaired[s.close.Start] = true, true
+			r.unpaired = append(r.unpaired, s.open.Start, s.close.Start)
 		}
 	}
 	for i, current := range a.reinserted {
@@ -405,9 +392,10 @@ func (a *externalDiff) read() *parsedTokens {
 		if k, ok := edges[current.Start]; ok && r.tokens[k].span() == current {
 			r.to[i], stays[k] = k, true
 		} else {
-			r.unpaired[open.Start], r.unpaired[close.Start] = true, true
+			r.unpaired = append(r.unpaired, open.Start, close.Start)
 		}
 	}
+	slices.Sort(r.unpaired)
 	for i, s := range a.remaining {
 		k, ok := edges[s.open.Start]
 		if s.closes {
@@ -416,7 +404,7 @@ func (a *externalDiff) read() *parsedTokens {
 		if s.opens == s.closes || !ok || stays[k] {
 			continue
 		}
-		if moved, ok := a.movedDelimiter(&a.oldTokens[i], &r.tokens[k], s); ok && !r.holds(r.tokens[k]) {
+		if moved, ok := a.movedDelimiter(&a.oldTokens[i], &r.tokens[k], s); ok && !r.holds(r.tokens[k].span()) {
 			r.same[i], stays[k], r.moved[i] = k, true, moved
 		}
 	}
@@ -428,21 +416,17 @@ func (a *externalDiff) read() *parsedTokens {
 	for _, k := range r.fresh {
 		t := r.tokens[k]
 		text := t.body.Of(a.after)
-		if old, _ := a.isOld(text); !old && hasWord(text) && !r.holds(t) {
+		if old, _ := a.isOld(text); !old && hasWord(text) && !r.holds(t.span()) {
 			r.rewritten[t.open.Start], r.rewritten[t.close.Start] = true, true
 		}
 	}
 	return r
 }
 
-// holds reports whether a token contains an unpaired delimiter, or has one as its own delimiter.
-func (r *parsedTokens) holds(t token) bool {
-	for at := range r.unpaired {
-		if t.open.Start <= at && at <= t.close.Start {
-			return true
-		}
-	}
-	return false
+// holds reports whether a span of the new text contains an unpaired delimiter.
+func (r *parsedTokens) holds(s diffwrap.Span) bool {
+	i, _ := slices.BinarySearch(r.unpaired, s.Start)
+	return i < len(r.unpaired) && r.unpaired[i] < s.End
 }
 
 // movedDelimiter reports whether one delimiter of a token stayed around the text while the other delimiter was moved. m
@@ -463,51 +447,41 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 // one in place or moved it with its lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	n := len(a.broken)
-	for i, k := range r.same {
-		if s := a.remaining[i]; k < 0 || !s.opens || !s.closes {
-			continue
+	lost := make(map[string][]diffwrap.Span) // spans of before, by the text of the delimiter
+	lose := func(was, is diffwrap.Span, stays bool) {
+		if stays && !a.isBroken[is.Start] && !r.rewritten[is.Start] {
+			a.breakDelimiter(is, was, false)
+		} else if text := was.Of(a.before); !stays && !a.wasBroken[was.Start] {
+			lost[text] = append(lost[text], was)
 		}
-		body := r.tokens[k].body
-		if some, all := a.isOld(body.Of(a.after)); some && all && (a.isRewritten(i, body) || a.letters(a.oldTokens[i].body, body) == 0) {
-			a.breakPair(i) // the delimiters stay, but other text was moved between them
+	}
+	for _, s := range a.droppedDelimiters {
+		lose(s, diffwrap.Span{}, false)
+	}
+	for i, t := range a.oldTokens {
+		s, k := a.remaining[i], r.same[i]
+		if _, whole := a.reinserted[i]; k < 0 && !whole && !(s.opens && s.closes) {
+			lose(t.open, s.open, s.opens)
+			lose(t.close, s.close, s.closes)
+		} else if k >= 0 && s.opens && s.closes {
+			body := r.tokens[k].body
+			if some, all := a.isOld(body.Of(a.after)); r.holds(r.tokens[k].span()) || some && all && (a.isRewritten(i, body) || a.letters(t.body, body) == 0) {
+				a.breakPair(i) // the delimiters stay, but another mark or other text was moved between them
+			}
 		}
 	}
 	if len(a.broken) > n {
 		return true
 	}
-	lost := make(map[string][]diffwrap.Span) // spans of before, by the text of the delimiter
-	for _, s := range a.droppedDelimiters {
-		if !a.wasBroken[s.Start] {
-			lost[s.Of(a.before)] = append(lost[s.Of(a.before)], s)
-		}
-	}
-	for i, t := range a.oldTokens {
-		s := a.remaining[i]
-		if _, whole := a.reinserted[i]; whole || r.same[i] >= 0 || s.opens && s.closes {
-			continue
-		}
-		for _, d := range []struct {
-			was, is diffwrap.Span
-			stays   bool
-		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
-			if d.stays && !a.isBroken[d.is.Start] && !r.rewritten[d.is.Start] {
-				a.breakDelimiter(d.is, d.was, false)
-			} else if text := d.was.Of(a.before); !d.stays && !a.wasBroken[d.was.Start] {
-				lost[text] = append(lost[text], d.was)
-			}
-		}
-	}
-	if len(a.broken) > n || len(lost) == 0 {
-		return len(a.broken) > n
-	}
-	tear := func(at diffwrap.Span) { // the lost delimiter with the same text around it moved there with its line
+	// tear breaks a delimiter if it may be a lost one: the one with the same text around it moved there with its line.
+	tear := func(at diffwrap.Span) {
 		text := at.Of(a.after)
+		if len(lost[text]) == 0 || a.keeps(at) || a.isBroken[at.Start] || r.holds(at) {
+			return
+		}
 		was := slices.MaxFunc(lost[text][:min(len(lost[text]), maxTries)], func(x, y diffwrap.Span) int { return a.sameAround(x, at) - a.sameAround(y, at) })
 		a.breakDelimiter(at, was, false)
 		lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return s == was })
-	}
-	isLost := func(at diffwrap.Span) bool {
-		return len(lost[at.Of(a.after)]) > 0 && !a.keeps(at) && !r.unpaired[at.Start]
 	}
 	ends := make(map[int]bool) // offsets of the tokens' delimiters
 	for _, t := range r.tokens {
@@ -515,32 +489,38 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for _, k := range r.fresh {
 		t := r.tokens[k]
-		opener, closer := isLost(t.open), isLost(t.close)
-		switch holds := (opener || closer) && r.holds(t); {
-		case holds && opener:
+		text := t.body.Of(a.after)
+		own := t.comment || r.rewritten[t.open.Start] || a.isTyped(t.open) || a.isTyped(t.close) || hasWord(text) && !strings.Contains(text, "\n")
+		if !own || r.holds(t.span()) {
 			tear(t.open)
-		case holds:
 			tear(t.close)
-		case opener && closer && !t.comment && !r.rewritten[t.open.Start]:
-			if text := t.body.Of(a.after); !hasWord(text) || strings.Contains(text, "\n") {
-				tear(t.open)
-				tear(t.close)
+		}
+	}
+	for text := range lost {
+		for at := range a.after {
+			if strings.HasPrefix(a.after[at:], text) && !ends[at] {
+				tear(diffwrap.Span{Start: at, End: at + len(text)})
 			}
 		}
 	}
-	for text := range lost { // look for delimiters outside of tokens
-		for at := 0; len(lost[text]) > 0; {
-			i := strings.Index(a.after[at:], text)
-			if i < 0 {
-				break
-			}
-			s := diffwrap.Span{Start: at + i, End: at + i + len(text)}
-			if at = s.End; !ends[s.Start] && !a.isBroken[s.Start] && isLost(s) {
-				tear(s)
+	for i, s := range a.remaining {
+		for _, at := range []diffwrap.Span{s.open, s.close} {
+			t := around(r.tokens, at.Start+1)
+			if s.opens && s.closes && r.same[i] < 0 && len(a.broken) == n && t != nil && !a.isTyped(t.open) && !a.isTyped(t.close) {
+				a.breakPair(i) // a user's literal delimiter was moved between the delimiters or before them
 			}
 		}
 	}
 	return len(a.broken) > n
+}
+
+// isTyped reports whether users may have typed a delimiter of the new text.
+func (a *externalDiff) isTyped(at diffwrap.Span) bool {
+	text := at.Of(a.after)
+	if _, ok := a.added[text]; !ok {
+		a.added[text] = strings.Count(a.after, text) > strings.Count(a.before, text)
+	}
+	return a.added[text] && !a.keeps(at)
 }
 
 // sameAround returns the number of bytes directly before and after an old and a new span that are equal, in one line.
@@ -564,8 +544,12 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 	var done ExternalChange
 	var deleted, new []diffwrap.Span // spans of before that keep no text, and new spans of after
 	for i, t := range a.oldTokens {
-		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
+		if k := max(r.same[i], r.to[i]); k < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
+		} else if !t.comment {
+			for _, s := range outside(a.matchesOf(t.body), []diffwrap.Span{r.tokens[k].body}) {
+				done.Plain = append(done.Plain, diffwrap.Span{Start: s.A, End: s.A + s.Len})
+			}
 		}
 		m, stretched := r.moved[i]
 		switch k, s := r.same[i], a.remaining[i]; {
@@ -654,15 +638,24 @@ func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 
 // letters returns the number of letters of the old span that are still in the current span.
 func (a *externalDiff) letters(old, current diffwrap.Span) (n int) {
-	i, _ := slices.BinarySearchFunc(a.matches, old.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
-	for ; i < len(a.matches) && a.matches[i].A < old.End; i++ {
-		s := a.matches[i]
-		from, to := max(s.A, old.Start, current.Start-s.B+s.A), min(s.A+s.Len, old.End, current.End-s.B+s.A)
+	for _, s := range a.matchesOf(old) {
+		from, to := max(s.A, current.Start-s.B+s.A), min(s.A+s.Len, current.End-s.B+s.A)
 		if from < to {
 			n += letters(a.before[from:to])
 		}
 	}
 	return n
+}
+
+// matchesOf returns the matches within an old span.
+func (a *externalDiff) matchesOf(old diffwrap.Span) (list []Match) {
+	i, _ := slices.BinarySearchFunc(a.matches, old.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
+	for ; i < len(a.matches) && a.matches[i].A < old.End; i++ {
+		s := a.matches[i]
+		from := max(s.A, old.Start)
+		list = append(list, Match{from, from - s.A + s.B, min(s.A+s.Len, old.End) - from})
+	}
+	return list
 }
 
 // outside returns the parts of spans that lie outside of the given ranges of the second state. The ranges are in order

@@ -9,7 +9,7 @@ import (
 )
 
 // Known finds the marks of a text that the records confirm: every character of their opener was written as markup. It
-// also finds the openers that the records confirm as text.
+// also finds the openers that the records confirm as text or as broken.
 func Known(u *Units) diffwrap.Known {
 	if u.facts == nil {
 		return diffwrap.Known{}
@@ -20,9 +20,9 @@ func Known(u *Units) diffwrap.Known {
 		syntax, text := 0, 0
 		for p := range u.In(opener(at)) {
 			switch {
-			case p.Syntax:
+			case p.Syntax && !p.Broken:
 				syntax += p.Len()
-			case p.Literal:
+			case p.Literal, p.Broken:
 				text += p.Len()
 			}
 		}
