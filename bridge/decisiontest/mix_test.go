@@ -908,11 +908,10 @@ func (m *mix) isWhole() error {
 }
 
 func (m *mix) decidesAll(accepted int) error {
-	before, list := m.scene(m.ws), m.pending(m.ws)
+	before, list := m.scene(m.ws), m.withText()
 	waiting, parts := m.waiting(), m.inParts(before)
 	var batches []string
 	onComment := make(map[string]int)
-	list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Old+s.New == "" }) // a person emptied it
 	m.r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	for i, s := range list {
 		verdict := model.Rejected
@@ -969,9 +968,15 @@ func (m *mix) decidesAll(accepted int) error {
 	return nil
 }
 
+// withText returns the pending suggestions except those that a user has emptied: they have no characters that an undo
+// could make pending again after a decision on the mark beside them.
+func (m *mix) withText() []model.Suggestion {
+	return slices.DeleteFunc(m.pending(m.ws), func(s model.Suggestion) bool { return s.Old+s.New == "" })
+}
+
 // waiting lists what is pending, independent of the places and forms of the marks.
 func (m *mix) waiting() (list []string) {
-	for _, s := range m.pending(m.ws) {
+	for _, s := range m.withText() {
 		list = append(list, fmt.Sprintf("%s %q %q by %s %s", s.ID, s.Old, s.New, s.Author, s.Session))
 	}
 	slices.Sort(list)
@@ -1021,7 +1026,7 @@ func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
-	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412001782"} {
+	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412001782", "412015063"} {
 		t.Setenv("RELAYFS_SEED", seed)
 		randomtest.Check(t, 1, playsMix)
 	}
