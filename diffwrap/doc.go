@@ -46,7 +46,7 @@
 //     a decision (Waiting).
 //  8. Minimal: in the body, the edits insert delimiters and new text around existing characters. They delete only
 //     delimiters and metadata of suggestions, highlights that become empty, and the writer's own pending additions and
-//     comments.
+//     comments. They keep, delete and insert delimiters as a whole.
 //  9. Refusals: Put returns either a result or a *RefusedError that names the line and the literal.
 //
 // The laws are property tests (laws_test.go, comments_test.go). If a text has no literal delimiters, they hold by

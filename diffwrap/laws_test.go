@@ -341,7 +341,8 @@ func minimal(x exchange) error {
 			protected[k] = true
 		}
 	}
-	pos := 0
+	old, new := delimitersOf(doc), delimitersOf(x.Known.parse(x.got))
+	pos, shift := 0, 0
 	for _, e := range x.Edits {
 		switch end := e.Off + e.Len; {
 		case e.Off < pos || end > len(raw) || e.Len == 0 && e.New == "":
@@ -350,10 +351,26 @@ func minimal(x exchange) error {
 			return x.broken("8, UTF-8", "edits %v", x.Edits)
 		case x.FrontMatter == nil && slices.Contains(protected[e.Off:end], true):
 			return x.broken("8, Minimal", "edit %v deletes %q", e, raw[e.Off:end])
+		case old[e.Off] || old[end] || e.New != "" && (new[e.Off+shift] || new[e.Off+shift+len(e.New)]):
+			return x.broken("8, whole delimiters", "stored %q, edits %v", x.got, x.Edits)
 		}
-		pos = e.Off + e.Len
+		pos, shift = e.Off+e.Len, shift+len(e.New)-e.Len
 	}
 	return nil
+}
+
+// delimitersOf has the offsets between the characters of each delimiter of a mark or highlight.
+func delimitersOf(doc *critic.Document) map[int]bool {
+	inside := make(map[int]bool)
+	for i := range doc.Cells {
+		if c := &doc.Cells[i]; c.IsSuggestion() {
+			inside[c.Start+1], inside[c.Start+2] = true, true
+			inside[c.Body.End+1], inside[c.Body.End+2] = true, true
+		} else if c.Kind == critic.HighlightOpen || c.Kind == critic.HighlightClose {
+			inside[c.Start+1], inside[c.Start+2] = true, true
+		}
+	}
+	return inside
 }
 
 func atRune(s string, off int) bool { return off == len(s) || utf8.RuneStart(s[off]) }

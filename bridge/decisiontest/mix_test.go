@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -877,15 +878,40 @@ func (m *mix) ends(seed uint64) error {
 			return fmt.Errorf("with %d of a hundred accepted: %w", accepted, err)
 		}
 	}
+	return m.isWhole()
+}
+
+// isWhole checks that the document keeps the characters of all its states: Yjs replaces each half of a character by
+// U+FFFD if text is inserted between the halves, also if they are deleted.
+func (m *mix) isWhole() error {
+	id, err := m.store.DocID(model.Path(m.rel))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	m.must(err)
+	h, err := m.store.Load(id)
+	m.must(err)
+	var updates [][]byte
+	for _, rec := range h.Records {
+		updates = append(updates, rec.Update)
+	}
+	merged, err := ycrdt.MergeUpdates(updates...)
+	m.must(err)
+	undeleted, err := ycrdt.WithDeletesOf(merged, ycrdt.JoinSnapshots())
+	m.must(err)
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	m.must(doc.ApplyUpdate(undeleted))
+	if text := doc.Text(model.ContentsName).String(); strings.Contains(text, "\uFFFD") {
+		return fmt.Errorf("CUT: all text that the document ever had is %q", text)
+	}
 	return nil
 }
 
 func (m *mix) decidesAll(accepted int) error {
-	before, list := m.scene(m.ws), m.pending(m.ws)
+	before, list := m.scene(m.ws), m.withText()
 	waiting, parts := m.waiting(), m.inParts(before)
 	var batches []string
 	onComment := make(map[string]int)
-	list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Old+s.New == "" }) // a person emptied it
 	m.r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	for i, s := range list {
 		verdict := model.Rejected
@@ -942,9 +968,15 @@ func (m *mix) decidesAll(accepted int) error {
 	return nil
 }
 
+// withText returns the pending suggestions except those that a user has emptied: they have no characters that an undo
+// could make pending again after a decision on the mark beside them.
+func (m *mix) withText() []model.Suggestion {
+	return slices.DeleteFunc(m.pending(m.ws), func(s model.Suggestion) bool { return s.Old+s.New == "" })
+}
+
 // waiting lists what is pending, independent of the places and forms of the marks.
 func (m *mix) waiting() (list []string) {
-	for _, s := range m.pending(m.ws) {
+	for _, s := range m.withText() {
 		list = append(list, fmt.Sprintf("%s %q %q by %s %s", s.ID, s.Old, s.New, s.Author, s.Session))
 	}
 	slices.Sort(list)
@@ -994,7 +1026,7 @@ func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
-	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930"} {
+	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750"} {
 		t.Setenv("RELAYFS_SEED", seed)
 		randomtest.Check(t, 1, playsMix)
 	}

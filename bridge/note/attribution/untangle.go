@@ -29,12 +29,11 @@ func (u *Units) delimiters(marks []diffwrap.Mark) (list []delimiter) {
 		default:
 			continue
 		}
-		// A change may form a delimiter from its own characters and characters of the text that it replaces.
-		whole, some := true, false
+		whole := true
 		for p := range u.In(opener(at)) {
-			whole, some = whole && p.By != nil && !p.Broken, some || p.isSyntax()
+			whole = whole && p.isSyntax() && !p.Broken
 		}
-		if whole && some {
+		if whole {
 			list = append(list, d)
 			at += MarkEdge - 1
 		}
@@ -52,8 +51,8 @@ func (u *Units) delimiters(marks []diffwrap.Mark) (list []delimiter) {
 	return list
 }
 
-// strayDelimiters returns the edits that remove leftover characters of delimiters outside of spans. They occur if one
-// change writes only part of a delimiter and another change removes the rest.
+// strayDelimiters returns the edits that remove leftover characters of delimiters outside of spans. They occur if a user
+// deletes part of a delimiter.
 func (u *Units) strayDelimiters(spans []diffwrap.Span) (edits []diffwrap.Edit) {
 	slices.SortFunc(spans, func(a, b diffwrap.Span) int { return a.Start - b.Start })
 	end := 0

@@ -144,14 +144,15 @@ func (p *printer) close() {
 }
 
 // opener writes the opener of the mark that begins with w, directly before w: so text that was deleted before w stays
-// outside of the mark, in its order.
+// outside of the mark, in its order. If w is restored, the opener takes its place, and w follows.
 func (p *printer) opener(w *target, text string) {
 	p.opens(true)
-	at := w.id
-	if w.restored { // its text returns after the last unit
-		at = at.Part(at.Len-1, 1)
+	at := Placement{Before: w.id}
+	if w.restored {
+		at = Placement{After: w.id}
 	}
-	p.delimitAt(w.key, text, w.placement(Placement{Before: at}))
+	p.delimitAt(w.key, text, w.placement(at))
+	w.placeTaken = true
 }
 
 func (p *printer) delimit(key inMark, text string) { p.delimitAt(key, text, Placement{}) }
@@ -284,7 +285,7 @@ func (p *printer) keep(w *target) {
 
 // placement returns a placement next to the item, or after the last written text if the item's place is not its own.
 func (x *item) placement(at Placement) Placement {
-	if x.beforeSyntax {
+	if x.placeTaken {
 		return Placement{}
 	}
 	return at

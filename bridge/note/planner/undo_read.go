@@ -19,7 +19,7 @@ type item struct {
 	since                  uint64 // order of the record that gave the text its current identity; 0 if this is the original identity
 	run                    int    // index in undoPlan.runs, -1 for none
 	deleted                bool   // the text is deleted; the undo may restore it
-	beforeSyntax           bool   // the place of the text is inside syntax or a substitution, so the text returns before that
+	placeTaken             bool   // other text is at the place: the mark's opener, or syntax or a substitution around it
 	text                   string
 	off                    int // offset in the raw text if it exists
 	kind                   itemKind
@@ -179,7 +179,7 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 			}
 			within := len(segments) > 0 && (segments[0].kind == syntaxItem && segments[0].from < pos || mark >= 0 && segments[0].mark == mark)
 			n := len(t.items)
-			t.addItems(r, item{deleted: true, beforeSyntax: within, mark: -1})
+			t.addItems(r, item{deleted: true, placeTaken: within, mark: -1})
 			if within {
 				deleted := slices.Clone(t.items[n:])
 				t.items = slices.Insert(t.items[:n], start, deleted...)

@@ -53,6 +53,11 @@ func delimiterAt(s string) int {
 	return 0
 }
 
+// CutsDelimiter reports whether an offset of s is inside a delimiter.
+func CutsDelimiter(s string, at int) bool {
+	return at > 0 && delimiterAt(s[at-1:]) > 1 || at > 1 && delimiterAt(s[at-2:]) > 2
+}
+
 // startsDelimiter is set for the possible first bytes of a delimiter.
 var startsDelimiter = [256]bool{'{': true, '+': true, '-': true, '~': true, '<': true, '=': true, '@': true}
 

@@ -299,13 +299,22 @@ func (e *emitter) copy(s span.Span) {
 	e.out += s.Len()
 }
 
-// flush replaces raw[pos:off] by the pending text. Words that both have keep their identities.
+// flush replaces raw[pos:off] by the pending text. Words that both have keep their identities. A delimiter stays as a
+// whole or not at all: a part of it would still be part of the mark that another writer wrote it for.
 func (e *emitter) flush(off int) {
 	gap, text := e.Doc.Raw[e.pos:off], e.pending.String()
 	if gap == "" {
 		e.Edits = span.Append(e.Edits, span.Edit{Off: off, New: text})
 	} else {
+		shift := 0 // offset in text minus offset in gap, before d
 		for _, d := range align.DiffKeepingWords(gap, text, false) {
+			for critic.CutsDelimiter(gap, d.Off) || critic.CutsDelimiter(text, d.Off+shift) {
+				d = span.Edit{Off: d.Off - 1, Len: d.Len + 1, New: gap[d.Off-1:d.Off] + d.New}
+			}
+			end := d.Off + d.Len
+			for shift += len(d.New) - d.Len; critic.CutsDelimiter(gap, end) || critic.CutsDelimiter(text, end+shift); end++ {
+				d.Len, d.New = d.Len+1, d.New+gap[end:end+1]
+			}
 			d.Off += e.pos
 			e.Edits = span.Append(e.Edits, d)
 		}
