@@ -82,11 +82,24 @@ func (f treeSource) Read(ctx context.Context, p model.Path) (*model.Version, err
 // Suggestions lists the pending suggestions of the notes at a path or below it, sorted by path and offset. It returns
 // fs.ErrNotExist if there is nothing at the path.
 func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
+	return x.SuggestionsWith(ctx, under, nil)
+}
+
+// SuggestionsWith is Suggestions without those for which has returns false. A nil has stands for all of them.
+func (x *Indexes) SuggestionsWith(ctx context.Context, under model.Path, has func(*model.Suggestion) bool) (list []model.Suggestion, err error) {
 	marked, err := x.markedBelow(ctx, under)
-	if err != nil {
-		return nil, err
+	for _, m := range marked {
+		if has == nil {
+			list = append(list, m.suggestions...)
+			continue
+		}
+		for i := range m.suggestions {
+			if has(&m.suggestions[i]) {
+				list = append(list, m.suggestions[i])
+			}
+		}
 	}
-	return namespace.FilterVisible(x.tree, marked.suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
+	return namespace.FilterVisible(x.tree, list, func(s model.Suggestion) model.Path { return s.Path }), err
 }
 
 // ReadNotes reads every note that was not read since it changed.
@@ -94,26 +107,22 @@ func (x *Indexes) ReadNotes(ctx context.Context) error { return x.followPending.
 
 // Threads lists the threads of the notes at a path or below it, sorted by path and offset. It returns fs.ErrNotExist if
 // there is nothing at the path.
-func (x *Indexes) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {
+func (x *Indexes) Threads(ctx context.Context, under model.Path) (list []model.Thread, err error) {
 	marked, err := x.markedBelow(ctx, under)
-	if err != nil {
-		return nil, err
+	for _, m := range marked {
+		list = append(list, m.threads...)
 	}
-	return namespace.FilterVisible(x.tree, marked.threads, func(t model.Thread) model.Path { return t.Path }), nil
+	return namespace.FilterVisible(x.tree, list, func(t model.Thread) model.Path { return t.Path }), err
 }
 
-func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (all markedNote, err error) {
+func (x *Indexes) markedBelow(ctx context.Context, under model.Path) ([]markedNote, error) {
 	if _, err := x.tree.Find("list", under); err != nil {
-		return all, err
+		return nil, err
 	}
 	if err := x.followPending.Current(ctx); err != nil {
-		return all, err
+		return nil, err
 	}
-	for _, m := range x.pending.below(under) {
-		all.suggestions = append(all.suggestions, m.suggestions...)
-		all.threads = append(all.threads, m.threads...)
-	}
-	return all, nil
+	return x.pending.below(under), nil
 }
 
 func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m markedNote, ok bool, err error) {

@@ -31,9 +31,9 @@ type Version struct {
 
 	known, canonicalKnown diffwrap.Known // the recorded marks of raw and canonical
 
-	// runs are the CRDT IDs of raw. For a note with a Doc they are set when a newer version replaces the version.
-	// Versions of a live document have them from the start. Only merges and attribution read them. The note's write
-	// lock guards them.
+	// runs are the CRDT IDs of raw. For a note with a Doc they are set when a newer version replaces the version, or
+	// earlier if the change computed them. Versions of a live document have them from the start. Only merges and
+	// attribution read them. The note's write lock guards them.
 	runs []ycrdt.Run
 }
 

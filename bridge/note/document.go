@@ -145,7 +145,7 @@ func (d *document) nameRuns(current *model.Version) {
 
 func (d *document) runs(current *model.Version) []ycrdt.Run {
 	switch {
-	case d.live != nil:
+	case d.live != nil || d.doc != nil && current.Runs() != nil:
 		return current.Runs()
 	case d.cachedLayout.version == current && len(current.CanonicalEdits()) == 0:
 		return d.cachedLayout.layout.Units.Runs

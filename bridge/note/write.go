@@ -222,6 +222,7 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 	}
 	v := model.NewVersion(raw, n.set.o.View, modTime)
 	v.Attribute(plan.Known, nil, plan.Known)
+	v.SetRuns(plan.Runs)
 	n.separate(v)
 	return n.publishAfter(current, v), nil
 }

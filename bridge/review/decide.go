@@ -109,18 +109,16 @@ func (r *Review) decideSuggestions(
 	if len(ids) == 0 {
 		return nil
 	}
-	pending, err := r.indexes.Suggestions(ctx, "")
-	if err != nil {
-		return err
-	}
 	known := make(map[string]*model.Suggestion, len(ids))
 	for _, id := range ids {
 		known[id] = nil
 	}
+	pending, err := r.indexes.SuggestionsWith(ctx, "", func(s *model.Suggestion) bool { _, asked := known[s.ID]; return asked })
+	if err != nil {
+		return err
+	}
 	for i := range pending {
-		if _, asked := known[pending[i].ID]; asked {
-			known[pending[i].ID] = &pending[i]
-		}
+		known[pending[i].ID] = &pending[i]
 	}
 	byNote := make(map[model.Path][]string)
 	for _, id := range ids {
@@ -259,17 +257,16 @@ func (r *Review) Amend(ctx context.Context, id, text string, author model.Author
 	if r.config.ReadOnly {
 		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
 	}
-	pending, err := r.indexes.Suggestions(ctx, "")
+	pending, err := r.indexes.SuggestionsWith(ctx, "", func(s *model.Suggestion) bool { return s.ID == id })
 	if err != nil {
 		return Outcome{}, err
 	}
 	out := newOutcome()
-	i := slices.IndexFunc(pending, func(s model.Suggestion) bool { return s.ID == id })
-	if i < 0 {
+	if len(pending) == 0 {
 		out.Missing = []string{id}
 		return out, nil
 	}
-	out.collect(ctx, r.nodesAt(map[model.Path][]string{pending[i].Path: {id}}), func(p model.Path) (noteOutcome, error) {
+	out.collect(ctx, r.nodesAt(map[model.Path][]string{pending[0].Path: {id}}), func(p model.Path) (noteOutcome, error) {
 		return r.decideNote(ctx, p, []string{id}, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: author.Name, Reason: author.Reason}, author)
 	})
 	return out, ctx.Err()
@@ -394,16 +391,14 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 	for _, f := range r.config.Roots {
 		f.WithLinkLock(func() {}) // waits for a link rewrite in progress
 	}
-	pending, err := r.indexes.Suggestions(ctx, "")
+	pending, err := r.indexes.SuggestionsWith(ctx, "", func(s *model.Suggestion) bool { return decided[s.Proposal] })
 	if err != nil {
 		r.config.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogErr, err)
 		return
 	}
 	byNote := make(map[model.Path][]string)
 	for _, s := range pending {
-		if decided[s.Proposal] {
-			byNote[s.Path] = append(byNote[s.Path], s.ID)
-		}
+		byNote[s.Path] = append(byNote[s.Path], s.ID)
 	}
 	r.decideNotes(ctx, byNote, d, author, out)
 	r.decideHiddenLinks(ctx, decided, d, author)

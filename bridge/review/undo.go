@@ -106,7 +106,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 		return Outcome{}, err
 	}
 	defer r.config.Events.EndOp()
-	pending, err := r.indexes.Suggestions(ctx, "")
+	pending, err := r.indexes.SuggestionsWith(ctx, "", func(s *model.Suggestion) bool { return s.Session == session })
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -124,12 +124,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 			entries = append(entries, e)
 		}
 	}
-	var ids []string
-	for _, s := range pending {
-		if s.Session == session {
-			ids = append(ids, s.ID)
-		}
-	}
+	ids := suggestionIDs(pending)
 	for _, p := range slices.Backward(proposals) { // moves into a new folder are rejected before the folder
 		if p.Session == session {
 			ids = append(ids, p.ID)

@@ -67,7 +67,6 @@ func (x *Layout) writerIn(s diffwrap.Span) (newest *Writer) {
 type markOwner struct {
 	Suggestion *Suggestion // nil if no record has it
 	lastWriter *Writer     // last writer in the mark, if there is no suggestion
-	soleAuthor string      // author of all text of the mark that can be proposed; "" if several or unknown
 	ByAgent    bool        // an agent wrote the mark
 }
 
@@ -123,58 +122,74 @@ func (x *Layout) TextOf(k int) []diffwrap.Content {
 
 // ownerOf attributes mark k. A mark whose delimiters a user typed belongs to the user, even if an agent's suggestion for
 // its text is pending, too.
-func (x *Layout) ownerOf(k int) (o markOwner) {
+func (x *Layout) ownerOf(k int) markOwner {
+	open, close := x.edges(k)
+	opens := x.agentUnits(open)
+	for _, c := range x.TextOf(k) {
+		for p := range x.In(c.Span) {
+			if s := p.Pending(c.Deleted); s != nil && (s.author == "" || opens > 0 || x.agentUnits(close) > 0) {
+				return markOwner{Suggestion: s, ByAgent: s.author != ""}
+			}
+		}
+	}
+	if opens+x.agentUnits(close) == 2*MarkEdge {
+		return markOwner{lastWriter: x.writerIn(x.Marks[k].Span), ByAgent: true}
+	}
+	return markOwner{}
+}
+
+func (x *Layout) edges(k int) (open, close diffwrap.Span) {
+	return opener(x.Marks[k].Start), opener(x.Marks[k].End - MarkEdge)
+}
+
+// agentUnits returns the length of the text in s that agents wrote. A saved file may keep one delimiter, or one brace,
+// of another mark.
+func (x *Layout) agentUnits(s diffwrap.Span) (n int) {
+	for p := range x.In(s) {
+		if p.By != nil {
+			n += p.Len()
+		}
+	}
+	return n
+}
+
+// soleAuthor returns the author of all text of mark k that can be proposed, or "" if there are several or none.
+func (x *Layout) soleAuthor(k int) string {
 	turns, author := 0, "" // turns counts the changes of author in document order; author is the last author
-	by := func(name string) {
+	by := func(w *Writer) {
+		name := ""
+		if w != nil {
+			name = w.author
+		}
 		if turns == 0 || name != author {
 			turns++
 			author = name
 		}
 	}
-	m, agentUnits := x.Marks[k], 0 // a saved file may keep one delimiter, or one brace, of another mark
-	edges := [...]diffwrap.Span{opener(m.Start), opener(m.End - MarkEdge)}
-	for _, edge := range edges {
-		for p := range x.In(edge) {
-			if p.By != nil {
-				agentUnits += p.Len()
-			}
-		}
-	}
+	open, close := x.edges(k)
+	marked := x.agentUnits(open)+x.agentUnits(close) > 0
 	for _, c := range x.TextOf(k) {
 		for p := range x.In(c.Span) {
-			if s := p.Pending(c.Deleted); s != nil && (agentUnits > 0 || s.author == "") {
-				if o.Suggestion == nil {
-					o.Suggestion = s
-				}
-				by(s.author)
+			if s := p.Pending(c.Deleted); s != nil && (marked || s.author == "") {
+				by(s.Writer)
 			} else if c.Added && p.By != nil && p.By.agent {
-				by(p.By.author)
+				by(p.By)
 			} else if c.Added {
-				by("")
+				by(nil)
 			}
 		}
 	}
-	o.ByAgent = agentUnits == 2*MarkEdge
-	if o.Suggestion != nil {
-		o.ByAgent = o.Suggestion.author != ""
-	} else {
-		if o.ByAgent {
-			o.lastWriter = x.writerIn(m.Span)
-		}
-		for _, edge := range edges {
+	if x.MarkOwners[k].Suggestion == nil {
+		for _, edge := range []diffwrap.Span{open, close} {
 			for p := range x.In(edge) {
-				if p.By != nil {
-					by(p.By.author)
-				} else {
-					by("")
-				}
+				by(p.By)
 			}
 		}
 	}
-	if turns == 1 {
-		o.soleAuthor = author
+	if turns > 1 {
+		return ""
 	}
-	return o
+	return author
 }
 
 // separateUserText returns edits that split agents' marks around text that users typed in them, so that this text

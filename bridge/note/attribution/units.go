@@ -54,7 +54,7 @@ func (t *Table) UnitsOf(raw string, runs []ycrdt.Run) *Units {
 
 // run returns the index of the run at the UTF-16 position pos, or len(u.Runs).
 func (u *Units) run(pos int) int {
-	const steps = 4 // callers usually go through a text in order, and read the ends of a mark before its text
+	const steps = 8 // callers usually go through a text in order, and read the ends of a mark before its text
 	has := func(i int) bool { return u.starts[i] <= pos && pos < u.starts[i]+u.Runs[i].Len }
 	for i := max(0, u.lastRun-2); i < min(u.lastRun+steps, len(u.Runs)); i++ {
 		if has(i) {

@@ -27,7 +27,7 @@ func (x *Layout) OwnersFor(author model.Author, apart bool) map[int]diffwrap.Own
 		marked := &x.MarkOwners[k]
 		o := marked.forLens()
 		switch {
-		case apart, marked.soleAuthor != author.Name:
+		case apart, x.soleAuthor(k) != author.Name:
 			o.Access = diffwrap.Foreign
 		case marked.Suggestion != nil && marked.Suggestion.author == author.Name && marked.Suggestion.session != author.Session:
 			o.Access = diffwrap.Earlier

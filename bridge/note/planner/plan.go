@@ -20,6 +20,7 @@ type Plan struct {
 	Placements []Placement    // places of new text among deleted characters; nil: directly after the text before it
 	Typed      bool           // a user typed the new text
 	Warnings   []string
+	Runs       []ycrdt.Run // set by Apply, unless no range of the plan needs them: the CRDT IDs of the text after the change
 }
 
 // Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes before the
@@ -57,7 +58,8 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 		}
 	})
 	if before != nil || d != nil && len(d.Remaps)+len(d.ByHand) > 0 || len(p.Marks)+len(p.Remaps)+len(p.Restored)+len(p.BrokenDelimiters)+len(p.Older)+len(p.KeptOpeners)+len(p.LiteralOpeners) > 0 {
-		after = attribution.UnitsOf(text.String(), text.Runs())
+		p.Runs = text.Runs()
+		after = attribution.UnitsOf(text.String(), p.Runs)
 	}
 	rec.Author, rec.Session, rec.Batch = author.Name, author.Session, author.Batch
 	rec.Marks, rec.Remaps = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after)

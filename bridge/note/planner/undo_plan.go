@@ -30,7 +30,7 @@ func (t *undoPlan) plan() (Plan, error) {
 	}
 	raw := p.raw.String()
 	old := t.current.RawKnown()
-	literal := old.MarksOf(t.current.Raw()).AfterEdits(t.current.Raw(), p.edits).Literal()
+	literal := p.old.AfterEdits(t.current.Raw(), p.edits).Literal()
 	plan := Plan{Record: model.Record{Decision: t.decision}, Edits: p.edits, Placements: p.placed}
 	plan.keepMarks(old.AfterEdits(t.current.Raw(), p.edits).And(p.opened...), diffwrap.KnownAt(p.marked).Except(literal...), raw)
 	t.decision.Remaps = p.remaps

@@ -22,9 +22,10 @@ type printer struct {
 	open               *target           // an item of the open mark; nil if no mark is open
 	original, accepted strings.Builder   // expected original and accepted view
 	raw                strings.Builder
-	oldMarks           []int // offsets of the marks of the old raw text that are not yet reached
-	marked             []int // offsets in raw at which marks open
-	opened             []int // the recorded ones that the undo writes
+	old                diffwrap.Known // marks of the old raw text
+	oldMarks           []int          // offsets of those that are not yet reached
+	marked             []int          // offsets in raw at which marks open
+	opened             []int          // the recorded ones that the undo writes
 }
 
 func (p *printer) findIntact() {
@@ -73,7 +74,12 @@ func (p *printer) dropped(w *target) bool {
 func (p *printer) print() {
 	p.findIntact()
 	raw := p.current.Raw()
-	p.oldMarks = p.current.RawKnown().MarksOf(raw).Offsets() // for the check, every mark stays a mark, even in text that becomes code
+	p.old = p.current.RawKnown().MarksOf(raw)
+	p.oldMarks = p.old.Offsets() // for the check, every mark stays a mark, even in text that becomes code
+	p.marked = make([]int, 0, len(p.oldMarks)+len(p.targets))
+	for _, b := range []*strings.Builder{&p.raw, &p.original, &p.accepted} {
+		b.Grow(len(raw))
+	}
 	p.outside(diffwrap.Span{End: p.in.Start})
 	p.at = p.in.Start
 	for i := 0; i < len(p.targets); i++ {

@@ -136,7 +136,7 @@ func (d *Document) Counted() Known {
 	if d.Known.every {
 		return d.Known
 	}
-	var offsets []int
+	offsets := make([]int, 0, max(len(d.Known.offsets), len(d.Cells)/2))
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		if c.Kind != Text && c.Kind != HighlightClose {
