@@ -175,13 +175,10 @@ var importRules = map[string]importRule{
 	"tests/servers":          {nil, "servers and Yjs clients"},
 	"tests/files":            {nil, "what programs read on a mount, and system calls on names"},
 	"tests/internal/harness": {[]string{"diffwrap", "tests/need", "github.com/creack/pty", "golang.org/x/sys/unix"}, "what end-to-end tests stand on drives the built binary"},
-	"tests/bench/mount": {
-		[]string{"bridge/disk", "bridge/model", "bridge/store", "bridge/ycrdt", "github.com/hanwen/go-fuse/v2/...", "github.com/mark3labs/mcp-go/...", "golang.org/x/sys/unix"},
-		"it measures a mount through the kernel and tools over stdio, as programs use them, beside mounts of go-fuse that do less, and says what the disk promises",
-	},
-	"tests/need":       {nil, "what a test needs of a machine, and how much of it a call may take"},
-	"tests/randomtest": {[]string{"tests/need"}, "tests of random input"},
-	"tests/testall":    {[]string{"tests/need"}, "runs every test and sums up the results"},
+	"tests/bench/mount":      {nil, "the speed of a mount and of tools over stdio, beside mounts of go-fuse that do less"},
+	"tests/need":             {nil, "what a test needs of a machine, and how much of it a call may take"},
+	"tests/randomtest":       {[]string{"tests/need"}, "tests of random input"},
+	"tests/testall":          {[]string{"tests/need"}, "runs every test and sums up the results"},
 }
 
 // listedPackage is what TestImports needs of `go list -json`.

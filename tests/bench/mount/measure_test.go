@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package mount
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -28,24 +29,6 @@ var wayNames = [ways]string{"plain", "loopback", "floor", "relayfs"}
 type goal struct {
 	ratio float64
 	of    int
-}
-
-type step struct {
-	name string
-	run  func(*bench) error
-}
-
-var steps = []step{
-	{"save", (*bench).saving}, {"sed", (*bench).editingAll}, {"writers", (*bench).writers},
-	{"read", (*bench).reading}, {"read-only", (*bench).readingOnly}, {"mcp", (*bench).editingOverMCP},
-	{"idle", (*bench).idling}, {"big", (*bench).mountingBig}, {"million", (*bench).mountingMillion}, {"kept", (*bench).mountingKept},
-}
-
-func stepNames() (names []string) {
-	for _, s := range steps {
-		names = append(names, s.name)
-	}
-	return names
 }
 
 type reader struct {
@@ -89,7 +72,7 @@ func (b *bench) statAll(dir string) error {
 		return err
 	}
 	defer os.Chdir(before)
-	for i := range b.notes {
+	for i := range *notes {
 		if _, err := os.Lstat(noteFolder(i) + "/" + noteName(i)); err != nil {
 			return err
 		}
@@ -100,19 +83,17 @@ func (b *bench) statAll(dir string) error {
 // coldRG is the goal of the first rg on a fresh mount.
 var coldRG = goal{13, plain}
 
-func (b *bench) reading() error { return b.read("", func(r reader) goal { return r.warm }) }
-func (b *bench) readingOnly() error {
-	return b.read("--read-only", func(r reader) goal { return r.readOnly })
+func (b *bench) reading(t *testing.T) { b.read(t, func(r reader) goal { return r.warm }) }
+func (b *bench) readingOnly(t *testing.T) {
+	b.read(t, func(r reader) goal { return r.readOnly }, "--read-only")
 }
 
-func (b *bench) read(flag string, goalOf func(reader) goal) error {
-	if err := b.makeNotes(); err != nil {
-		return err
-	}
-	mounts := [ways]func() (*mounted, error){
-		loopback: func() (*mounted, error) { return b.served("loopback", b.plain) },
-		floor:    func() (*mounted, error) { return b.served("floor", b.plain) },
-		relayfs:  func() (*mounted, error) { return b.mount(b.vault, flag) },
+func (b *bench) read(t *testing.T, goalOf func(reader) goal, flags ...string) {
+	b.makeNotes(t)
+	mounts := [ways]func() *mounted{
+		loopback: func() *mounted { return b.served(t, "loopback", b.plain) },
+		floor:    func() *mounted { return b.served(t, "floor", b.plain) },
+		relayfs:  func() *mounted { return b.mount(t, b.vault, flags...) },
 	}
 	dirs, cold := [ways]string{plain: b.plain}, [ways]time.Duration{}
 	for way, mount := range mounts {
@@ -120,42 +101,28 @@ func (b *bench) read(flag string, goalOf func(reader) goal) error {
 			continue
 		}
 		var m *mounted
-		var err error
 		var times []time.Duration
-		for range b.runs {
+		for range *runs {
 			if m != nil {
 				m.end()
 			}
-			if m, err = mount(); err != nil {
-				return err
-			}
-			once, err := timed(rg, m.notes)
-			if err != nil {
-				return err
-			}
-			times = append(times, once)
+			m = mount()
+			times = append(times, timed(t, rg, m.notes))
 		}
-		defer m.end()
 		dirs[way], cold[way] = m.notes, middle(times)
 	}
 	for i, r := range b.readers() {
 		for _, dir := range dirs[loopback:] { // after this run the mounts are warm
-			if err := r.run(dir); err != nil {
-				return err
-			}
+			must(t, r.run(dir))
 		}
-		warm, err := b.compare(r.run, dirs)
-		if err != nil {
-			return err
-		}
-		name := strings.TrimSpace(r.name + " " + flag)
+		warm := b.compare(t, r.run, dirs)
+		name := strings.TrimSpace(r.name + " " + strings.Join(flags, " "))
 		if i == 0 {
 			cold[plain] = warm[plain]
 			row(name+", cold", cold, coldRG)
 		}
 		row(name+", warm", warm, goalOf(r))
 	}
-	return nil
 }
 
 // comparing is the minimum duration of a comparison. A comparison repeats short runs until this time has passed.
@@ -163,18 +130,15 @@ const comparing = 3 * time.Second
 
 // compare returns the median time of run in each directory. It alternates between the directories, so that the load of
 // the machine affects all of them equally.
-func (b *bench) compare(run func(string) error, dirs [ways]string) (took [ways]time.Duration, err error) {
+func (b *bench) compare(t *testing.T, run func(string) error, dirs [ways]string) [ways]time.Duration {
+	t.Helper()
 	var times [ways][]time.Duration
-	for start := time.Now(); len(times[relayfs]) < b.runs || time.Since(start) < comparing; {
+	for start := time.Now(); len(times[relayfs]) < *runs || time.Since(start) < comparing; {
 		for i, dir := range dirs {
-			once, err := timed(run, dir)
-			if err != nil {
-				return took, err
-			}
-			times[i] = append(times[i], once)
+			times[i] = append(times[i], timed(t, run, dir))
 		}
 	}
-	return middles(times), nil
+	return middles(times)
 }
 
 func middles(times [ways][]time.Duration) (m [ways]time.Duration) {
@@ -184,10 +148,11 @@ func middles(times [ways][]time.Duration) (m [ways]time.Duration) {
 	return m
 }
 
-func timed(run func(string) error, dir string) (time.Duration, error) {
+func timed(t *testing.T, run func(string) error, dir string) time.Duration {
+	t.Helper()
 	start := time.Now()
-	err := run(dir)
-	return time.Since(start), err
+	must(t, run(dir))
+	return time.Since(start)
 }
 
 func middle(times []time.Duration) time.Duration {
@@ -200,30 +165,15 @@ func middle(times []time.Duration) time.Duration {
 
 const idlePeriod = 20 * time.Second
 
-func (b *bench) idling() error {
-	if err := b.makeNotes(); err != nil {
-		return err
-	}
-	m, err := b.mount(b.vault, "")
-	if err != nil {
-		return err
-	}
-	defer m.end()
-	if err := b.statAll(m.notes); err != nil {
-		return err
-	}
+func (b *bench) idling(t *testing.T) {
+	b.makeNotes(t)
+	m := b.mount(t, b.vault)
+	must(t, b.statAll(m.notes))
 	time.Sleep(time.Second) // until the goroutines of the start have ended
-	before, err := m.cpu()
-	if err != nil {
-		return err
-	}
+	before := m.cpu(t)
 	time.Sleep(idlePeriod)
-	after, err := m.cpu()
-	if err != nil {
-		return err
-	}
+	after := m.cpu(t)
 	limit(fmt.Sprintf("CPU of an idle mount in %v", idlePeriod), (after - before).String(), "0s", after > before)
-	return nil
 }
 
 // row prints one figure of each way, and the ratio to the way of the goal.

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package mount
 
 import (
 	"errors"
@@ -9,57 +9,38 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"testing"
 	"time"
 )
 
-func (b *bench) mountingBig() error {
-	if b.big == 0 {
-		return nil
-	}
-	vault := filepath.Join(b.work, "Big")
-	if err := makeVault(vault, b.big, 600); err != nil {
-		return err
-	}
-	m, err := b.mountLarge(vault, b.big, 300*time.Millisecond, 80<<20)
-	if err != nil {
-		return err
-	}
-	defer m.end()
-	if err := rg(m.notes); err != nil {
-		return err
-	}
-	memory, err := m.memory()
-	if err != nil {
-		return err
-	}
+func (b *bench) mountingBig(t *testing.T) {
+	vault := b.Path("Big")
+	makeVault(t, vault, *big, 600)
+	m := b.mountLarge(t, vault, *big, 300*time.Millisecond, 80<<20)
+	must(t, rg(m.notes))
+	memory := m.memory(t)
 	limit("  after rg", megabytes(memory), "", false)
 	const goal = 250 << 20
 	start := time.Now()
 	for ; time.Since(start) < quietPeriod && memory > goal; time.Sleep(time.Second) {
-		if memory, err = m.memory(); err != nil {
-			return err
-		}
+		memory = m.memory(t)
 	}
 	limit(fmt.Sprintf("  %v later", time.Since(start).Round(time.Second)), megabytes(memory), "250 MB", memory > goal)
-	return nil
 }
 
 // quietPeriod is the time within which an idle mount must release the memory of a search.
 const quietPeriod = 3 * time.Minute
 
 // mountingMillion mounts a vault of a million small notes, and immediately lists a folder and saves a note.
-func (b *bench) mountingMillion() error {
-	if b.million == 0 {
-		return nil
-	}
+func (b *bench) mountingMillion(t *testing.T) {
 	const perFolder = 1000
 	vault := filepath.Join(b.memory, "Million")
-	defer os.RemoveAll(vault)
+	t.Cleanup(func() { os.RemoveAll(vault) })
 	var made sync.WaitGroup
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	for w := range errs {
 		made.Go(func() {
-			for i := w; i < b.million/perFolder && errs[w] == nil; i += len(errs) {
+			for i := w; i < *million/perFolder && errs[w] == nil; i += len(errs) {
 				dir := filepath.Join(vault, fmt.Sprintf("folder %d", i))
 				errs[w] = os.MkdirAll(dir, 0o755)
 				for n := 0; n < perFolder && errs[w] == nil; n++ {
@@ -69,50 +50,28 @@ func (b *bench) mountingMillion() error {
 		})
 	}
 	made.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	m, err := b.mountLarge(vault, b.million, 5*time.Second, 600<<20)
-	if err != nil {
-		return err
-	}
-	defer m.end()
-	dirs := [ways]string{plain: vault, relayfs: m.notes}
+	must(t, errors.Join(errs...))
+	m := b.mountLarge(t, vault, *million, 5*time.Second, 600<<20)
 	var listed, saved [ways]time.Duration
-	for way, dir := range dirs {
-		if dir == "" {
-			continue
-		}
+	for way, dir := range map[int]string{plain: vault, relayfs: m.notes} {
 		dir := filepath.Join(dir, "folder 0")
-		if listed[way], err = timed(program("ls"), dir); err != nil {
-			return err
-		}
-		saved[way], err = timed(func(name string) error { return renameOver(name, []byte("A small note, saved.\n")) }, filepath.Join(dir, noteName(way)))
-		if err != nil {
-			return err
-		}
+		listed[way] = timed(t, program("ls"), dir)
+		saved[way] = timed(t, func(name string) error { return renameOver(name, []byte("A small note, saved.\n")) }, filepath.Join(dir, noteName(way)))
 	}
 	row("  ls of a folder of 1000 at once", listed, goal{})
 	row("  write, fsync, rename at once", saved, goal{})
-	return nil
 }
 
 // mountLarge mounts a vault and prints the time until the mount is ready, and the memory of the mount's process at that
 // time.
-func (b *bench) mountLarge(vault string, notes int, inTime time.Duration, inMemory int) (*mounted, error) {
+func (b *bench) mountLarge(t *testing.T, vault string, notes int, inTime time.Duration, inMemory int) *mounted {
+	t.Helper()
 	start := time.Now()
-	m, err := b.mount(vault, "")
-	if err != nil {
-		return nil, err
-	}
-	took := time.Since(start)
-	memory, err := m.memory()
-	if err != nil {
-		return nil, err
-	}
+	m := b.mount(t, vault)
+	took, memory := time.Since(start), m.memory(t)
 	limit(fmt.Sprintf("%d notes, ready after", notes), took.Round(time.Millisecond).String(), inTime.String(), took > inTime)
 	limit("  memory then", megabytes(memory), megabytes(inMemory), memory > inMemory)
-	return m, nil
+	return m
 }
 
 func megabytes(n int) string { return fmt.Sprintf("%d MB", n>>20) }

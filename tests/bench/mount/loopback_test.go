@@ -1,11 +1,10 @@
 //go:build linux
 
-package main
+package mount
 
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"time"
 
@@ -13,15 +12,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// served mounts dir with the given peer: loopback, which measures the cost of FUSE alone, or floor. As with a mount of
-// relayfs, another process serves the mount.
-func (b *bench) served(peer, dir string) (*mounted, error) {
-	mnt, err := os.MkdirTemp(b.work, peer+"-")
-	if err != nil {
-		return nil, err
-	}
-	return b.start(exec.Command(b.self, "-serve", peer, dir, mnt), mnt)
-}
+// ready begins the line that a mount prints when it can be used.
+const ready = "mounted "
 
 // serve serves dir at mnt until it is unmounted. The kernel may cache names and attributes for as long as with relayfs.
 // The kernel must not read and write the files of dir directly, because relayfs has to see each read and write.

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package mount
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -20,7 +21,7 @@ type save struct {
 	goal goal
 }
 
-var saves = []save{
+var savings = []save{
 	{"write, fsync, rename of 4 KB, p50", 4 << 10, renameOver, goal{1.15, loopback}},
 	{"save in place of 4 KB, p50", 4 << 10, inPlace, goal{3, loopback}},
 	{"save in place of 100 KB, p50", 100 << 10, inPlace, goal{4, loopback}},
@@ -29,114 +30,80 @@ var saves = []save{
 // saving compares saves through the mount with the same saves on the vault's own disk, and through a loopback mount and
 // a floor on that disk. It alternates between them, so that the state of the disk affects all of them equally. It first
 // saves notes that were read but never saved before, and then saves the same notes again.
-func (b *bench) saving() error {
-	for _, way := range saves {
-		err := b.withSaved(strings.Fields(way.name)[0]+fmt.Sprint(way.size), way.size, func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error {
+func (b *bench) saving(t *testing.T) {
+	for _, way := range savings {
+		b.withSaved(t, strings.Fields(way.name)[0]+fmt.Sprint(way.size), way.size, func(t *testing.T, dirs [ways]string, cpu func() [ways]time.Duration) {
 			for round, name := range []string{way.name, "  again"} {
-				took, err := b.saveEach(way, dirs, round)
-				if err != nil {
-					return err
-				}
-				row(name, took, way.goal)
-				used, err := cpu()
-				if err != nil {
-					return err
-				}
-				b.rowCPU(used, goal{of: loopback})
+				row(name, b.saveEach(t, way, dirs, round), way.goal)
+				b.rowCPU(cpu(), goal{of: loopback})
 			}
-			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // withSaved calls a function (use) with one directory for each way, each with notes of the given size. cpu returns the
 // CPU time of the processes that serve the directories since the previous call of cpu.
-func (b *bench) withSaved(name string, size int, use func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error) error {
-	var dirs [ways]string
-	var served [ways]*mounted
-	for way, of := range wayNames {
-		dir := filepath.Join(b.work, name+" "+of)
-		if err := b.makeSaved(dir, size); err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		var err error
-		switch dirs[way] = dir; way {
-		case loopback, floor:
-			served[way], err = b.served(of, dir)
-		case relayfs:
-			served[way], err = b.mount(dir, "")
-		}
-		if err != nil {
-			return err
-		}
-		if m := served[way]; m != nil {
-			defer m.end()
-			dirs[way] = m.notes
-		}
-	}
-	var before [ways]time.Duration
-	cpu := func() (used [ways]time.Duration, err error) {
-		for way, m := range served {
-			if m == nil {
-				continue
+func (b *bench) withSaved(t *testing.T, name string, size int, use func(t *testing.T, dirs [ways]string, cpu func() [ways]time.Duration)) {
+	t.Run(name, func(t *testing.T) {
+		var dirs [ways]string
+		var served [ways]*mounted
+		for way, of := range wayNames {
+			dir := b.Path(name + " " + of)
+			b.makeSaved(t, dir, size)
+			switch dirs[way] = dir; way {
+			case loopback, floor:
+				served[way] = b.served(t, of, dir)
+			case relayfs:
+				served[way] = b.mount(t, dir)
 			}
-			now, err := m.cpu()
-			if err != nil {
-				return used, err
+			if m := served[way]; m != nil {
+				dirs[way] = m.notes
 			}
-			used[way], before[way] = now-before[way], now
 		}
-		return used, nil
-	}
-	if _, err := cpu(); err != nil {
-		return err
-	}
-	return use(dirs, cpu)
+		var before [ways]time.Duration
+		cpu := func() (used [ways]time.Duration) {
+			for way, m := range served {
+				if m != nil {
+					now := m.cpu(t)
+					used[way], before[way] = now-before[way], now
+				}
+			}
+			return used
+		}
+		cpu()
+		use(t, dirs, cpu)
+	})
 }
 
 // rowCPU prints the average CPU time of a save.
 func (b *bench) rowCPU(used [ways]time.Duration, g goal) {
 	for i := range used {
-		used[i] /= time.Duration(b.saves)
+		used[i] /= time.Duration(*saves)
 	}
 	row("  CPU", used, g)
 }
 
-func (b *bench) makeSaved(dir string, size int) error {
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
+func (b *bench) makeSaved(t *testing.T, dir string, size int) {
+	t.Helper()
+	must(t, os.Mkdir(dir, 0o755))
+	for i := range *saves {
+		must(t, os.WriteFile(filepath.Join(dir, noteName(i)), noteText(i, size), 0o644))
 	}
-	for i := range b.saves {
-		if err := os.WriteFile(filepath.Join(dir, noteName(i)), noteText(i, size), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-func (b *bench) saveEach(way save, dirs [ways]string, round int) ([ways]time.Duration, error) {
+func (b *bench) saveEach(t *testing.T, way save, dirs [ways]string, round int) [ways]time.Duration {
+	t.Helper()
 	var times [ways][]time.Duration
-	for n := range b.saves {
+	for n := range *saves {
 		for i, dir := range dirs {
 			name := filepath.Join(dir, noteName(n))
 			text, err := os.ReadFile(name) // like a program that is about to write the file
-			if err != nil {
-				return [ways]time.Duration{}, err
-			}
+			must(t, err)
 			text = fmt.Appendf(slices.Clip(text), "saved %d\n", round)
-			took, err := timed(func(name string) error { return way.run(name, text) }, name)
-			if err != nil {
-				return [ways]time.Duration{}, err
-			}
-			times[i] = append(times[i], took)
+			times[i] = append(times[i], timed(t, func(name string) error { return way.run(name, text) }, name))
 		}
 	}
-	return middles(times), nil
+	return middles(times)
 }
 
 // inPlace writes like the shell's > and most scripts.
@@ -162,67 +129,46 @@ func renameOver(name string, text []byte) error {
 }
 
 // editingAll edits all notes with one sed, which saves each by a rename. The first edit of a note creates its document.
-func (b *bench) editingAll() error {
-	return b.withSaved("Sed", 4<<10, func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error {
-		edit := func(word string) (took [ways]time.Duration, err error) {
+func (b *bench) editingAll(t *testing.T) {
+	b.withSaved(t, "Sed", 4<<10, func(t *testing.T, dirs [ways]string, cpu func() [ways]time.Duration) {
+		edit := func(word string) (took [ways]time.Duration) {
 			for i, dir := range dirs {
 				args := []string{"-i", "s/" + word + "/other/"}
-				for n := range b.saves {
+				for n := range *saves {
 					args = append(args, filepath.Join(dir, noteName(n)))
 				}
-				if took[i], err = timed(program("sed", args...), dir); err != nil {
-					return took, err
-				}
+				took[i] = timed(t, program("sed", args...), dir)
 			}
-			return took, nil
+			return took
 		}
-		name := fmt.Sprintf("sed -i over %d notes", b.saves)
+		name := fmt.Sprintf("sed -i over %d notes", *saves)
 		for _, word := range []string{"lantern", "willow"} {
-			took, err := edit(word)
-			if err != nil {
-				return err
-			}
-			row(name, took, goal{2, loopback})
-			used, err := cpu()
-			if err != nil {
-				return err
-			}
-			b.rowCPU(used, goal{2.5, loopback})
+			row(name, edit(word), goal{2, loopback})
+			b.rowCPU(cpu(), goal{2.5, loopback})
 			name = "  again"
 		}
-		return nil
 	})
 }
 
 const several = 8
 
 // writers compares the speed of concurrent programs with the speed of a single program.
-func (b *bench) writers() error {
-	return b.withSaved("Writers", 4<<10, func(dirs [ways]string, _ func() ([ways]time.Duration, error)) error {
+func (b *bench) writers(t *testing.T) {
+	b.withSaved(t, "Writers", 4<<10, func(t *testing.T, dirs [ways]string, _ func() [ways]time.Duration) {
 		var figures [ways]string
 		var last float64
 		for i, dir := range dirs {
-			if _, err := timed(b.saveTogether, dir); err != nil { // after this run every note has a document
-				return err
-			}
-			one, err := timed(b.saveInTurn, dir)
-			if err != nil {
-				return err
-			}
-			together, err := timed(b.saveTogether, dir)
-			if err != nil {
-				return err
-			}
-			last = ratio(one, together)
+			timed(t, b.saveTogether, dir) // after this run every note has a document
+			one := timed(t, b.saveInTurn, dir)
+			last = ratio(one, timed(t, b.saveTogether, dir))
 			figures[i] = times(last)
 		}
 		printRow(fmt.Sprintf("speed of %d writers relative to one", several), figures, "", "", "> 4x", last < 4)
-		return nil
 	})
 }
 
 func (b *bench) saveShare(dir string, writer int) error {
-	each := b.saves / several
+	each := *saves / several
 	for n := range each {
 		name := filepath.Join(dir, noteName(writer*each+n))
 		text, err := os.ReadFile(name)
