@@ -121,17 +121,16 @@ type near struct {
 	passage int
 }
 
-// nearest returns the notes that are nearest to a vector, at most pool of them, best first. notes must be sorted by
-// path.
+// nearest returns the notes that are nearest to a vector, at most pool of them, best first.
 func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	score := x.vectors.scorer(v)
+	score := x.scorer(v)
 	var list []near
-	for _, n := range x.among(notes) {
-		best := near{info: n.info}
-		for passage, row := range n.passages {
-			if s := score(row); s > best.score {
+	for _, n := range notes {
+		best := near{info: n}
+		for passage, p := range x.notes[n] {
+			if s := score(p); s > best.score {
 				best.score, best.passage = s, passage
 			}
 		}
@@ -145,20 +144,6 @@ func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	list = list[:min(pool, len(list))]
 	far := sort.Search(len(list), func(i int) bool { return list[i].score < list[0].score*nearEnough })
 	return list[:far]
-}
-
-// among returns the indexed state of notes. The caller must hold mu.
-func (x *Index) among(notes []*index.NoteInfo) []*indexed {
-	list := make([]*indexed, 0, min(len(notes), len(x.sorted)))
-	for _, n := range x.sorted {
-		for len(notes) > 0 && notes[0].Path < n.info.Path {
-			notes = notes[1:]
-		}
-		if len(notes) > 0 && notes[0] == n.info {
-			list = append(list, n)
-		}
-	}
-	return list
 }
 
 type candidate struct {

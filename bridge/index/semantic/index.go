@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
@@ -34,17 +33,13 @@ type Index struct {
 	words   *lexical.Index
 
 	mu      sync.RWMutex // guards the fields below
-	vectors *vectors     // vectors by the hash of a passage together with its note's name
-	notes   map[model.Path]*indexed
-	sorted  []*indexed // indexed notes, sorted by path
-	dirty   bool       // there are changes that Dir does not have
+	dims    int          // length of all vectors
+	vectors map[sum]*vector
+	notes   map[*index.NoteInfo][]*vector // passages of each indexed state of a note; none for a note in a language without vectors
+	dirty   bool                          // there are changes that Dir does not have
 }
 
-type indexed struct {
-	info     *index.NoteInfo // the indexed state of the note; another pointer means that the note has changed
-	passages []int32         // rows of the note's vectors; none for a note in a language without vectors
-}
-
+// sum is the hash of a passage together with its note's name.
 type sum [8]byte
 
 func sumOf(text string) sum {
@@ -55,7 +50,7 @@ func sumOf(text string) sum {
 // New returns an index over ws with the vectors stored in o.Dir. The first search embeds the notes that have no stored
 // vectors.
 func New(ws *bridge.Workspace, o Options) *Index {
-	x := &Index{ws: ws, o: o, log: o.Logger, embedder: o.Embedder, words: lexical.New(), vectors: new(vectors), notes: make(map[model.Path]*indexed)}
+	x := &Index{ws: ws, o: o, log: o.Logger, embedder: o.Embedder, words: lexical.New(), vectors: make(map[sum]*vector), notes: make(map[*index.NoteInfo][]*vector)}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}

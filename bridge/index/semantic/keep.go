@@ -63,8 +63,7 @@ func (x *Index) Save() error {
 	return err
 }
 
-// snapshot returns the data to save, or nil if there is nothing to save. It omits vectors of passages that no longer
-// occur in any note.
+// snapshot returns the data to save, or nil if there is nothing to save.
 func (x *Index) snapshot() *indexFile {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -72,8 +71,11 @@ func (x *Index) snapshot() *indexFile {
 		return nil
 	}
 	x.dirty = false
-	v, _ := x.vectors.only(x.used())
-	return &indexFile{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Numbers: v.numbers, Steps: v.step}
+	k := &indexFile{Format: fileFormat, ID: x.embedder.ID(), Dims: x.dims}
+	for s, v := range x.vectors {
+		k.Sums, k.Numbers, k.Steps = append(k.Sums, s), append(k.Numbers, v.numbers...), append(k.Steps, v.step)
+	}
+	return k
 }
 
 // load reads the file. It ignores an unreadable file, and the file of another embedder.
@@ -97,7 +99,10 @@ func (x *Index) load() {
 		return
 	}
 	if k.ID == x.embedder.ID() {
-		x.vectors = &vectors{dims: k.Dims, numbers: k.Numbers, step: k.Steps, sums: k.Sums}
+		x.dims = k.Dims
+		for i, s := range k.Sums {
+			x.vectors[s] = &vector{s, k.Numbers[i*k.Dims:][:k.Dims], k.Steps[i]}
+		}
 	}
 }
 

@@ -23,11 +23,11 @@ func (x *Index) Update(ctx context.Context) error {
 		return nil
 	}
 	x.done = nil
-	if err := x.embedChanged(ctx, notes); err != nil {
+	all, err := x.embedChanged(ctx, notes)
+	if err != nil {
 		return err
 	}
-	x.sweep()
-	if x.sort(notes) {
+	if x.sweep(notes); all {
 		x.done = notes
 	}
 	return nil
@@ -56,51 +56,41 @@ func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrNotNote)
 }
 
-func (x *Index) embedChanged(ctx context.Context, notes []*index.NoteInfo) error {
-	changed := x.changedOf(notes)
+// embedChanged embeds the notes whose present state is not indexed. It reports whether all notes could be read.
+func (x *Index) embedChanged(ctx context.Context, notes []*index.NoteInfo) (all bool, err error) {
+	var changed []*index.NoteInfo
+	x.mu.RLock()
+	for _, n := range notes {
+		if _, ok := x.notes[n]; !ok {
+			changed = append(changed, n)
+		}
+	}
+	x.mu.RUnlock()
 	report := model.ProgressOf(ctx)
 	var batch embedding
+	all = true
 	for i, n := range changed {
 		report(i, len(changed))
 		parts, err := x.texts(ctx, n)
 		if gone(err) {
+			all = false
 			continue
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		batch.add(x, n, parts)
 		if len(batch.texts) >= batchTexts {
 			if err := batch.run(ctx, x); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
-	return batch.run(ctx, x)
-}
-
-// changedOf returns the notes whose present state is not indexed. It also removes from the index the notes that no
-// longer exist.
-func (x *Index) changedOf(notes []*index.NoteInfo) []*index.NoteInfo {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var changed []*index.NoteInfo
-	there := make(map[model.Path]*indexed, len(notes))
-	for _, n := range notes {
-		have := x.notes[n.Path]
-		if have != nil {
-			there[n.Path] = have
-		}
-		if have == nil || have.info != n {
-			changed = append(changed, n)
-		}
-	}
-	x.notes = there
-	return changed
+	return all, batch.run(ctx, x)
 }
 
 type embedding struct {
-	notes []*indexed
+	notes []*index.NoteInfo
 	parts [][]sum // for each note, the hashes of its passages
 	texts []string
 	sums  []sum
@@ -113,11 +103,11 @@ func (b *embedding) add(x *Index, n *index.NoteInfo, parts []string) {
 	for _, text := range parts {
 		s := sumOf(text)
 		sums = append(sums, s)
-		if _, ok := x.vectors.rowOf(s); !ok {
+		if x.vectors[s] == nil {
 			b.texts, b.sums = append(b.texts, text), append(b.sums, s)
 		}
 	}
-	b.notes, b.parts = append(b.notes, &indexed{info: n}), append(b.parts, sums)
+	b.notes, b.parts = append(b.notes, n), append(b.parts, sums)
 }
 
 func (b *embedding) run(ctx context.Context, x *Index) error {
@@ -131,64 +121,41 @@ func (b *embedding) run(ctx context.Context, x *Index) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, v := range made {
-		if !x.vectors.put(b.sums[i], v) {
-			return fmt.Errorf("%w: vectors have different lengths, %d and %d", ErrEndpoint, x.vectors.dims, len(v))
+		if !x.put(b.sums[i], v) {
+			return fmt.Errorf("%w: vectors have different lengths, %d and %d", ErrEndpoint, x.dims, len(v))
 		}
 	}
 	x.dirty = x.dirty || len(made) > 0
 	for i, n := range b.notes {
-		n.passages = make([]int32, 0, len(b.parts[i]))
-		for _, s := range b.parts[i] {
-			row, _ := x.vectors.rowOf(s)
-			n.passages = append(n.passages, row)
+		passages := make([]*vector, len(b.parts[i]))
+		for k, s := range b.parts[i] {
+			passages[k] = x.vectors[s]
 		}
-		x.notes[n.info.Path] = n
+		x.notes[n] = passages
 	}
 	*b = embedding{}
 	return nil
 }
 
-// sort sets x.sorted to the indexed states of notes, which must be sorted by path. It reports whether all notes are
-// indexed.
-func (x *Index) sort(notes []*index.NoteInfo) (all bool) {
+// sweep removes the indexed states of notes that are not in the list. It removes the vectors of passages that occur in
+// no note once these are the majority.
+func (x *Index) sweep(notes []*index.NoteInfo) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	all = true
-	x.sorted = make([]*indexed, 0, len(notes))
-	for _, info := range notes {
-		if n := x.notes[info.Path]; n != nil && n.info == info {
-			x.sorted = append(x.sorted, n)
-		} else {
-			all = false
+	there := make(map[*index.NoteInfo][]*vector, len(notes))
+	used := make(map[sum]*vector)
+	for _, n := range notes {
+		passages, ok := x.notes[n]
+		if !ok {
+			continue
+		}
+		there[n] = passages
+		for _, v := range passages {
+			used[v.sum] = v
 		}
 	}
-	x.vectors.compact()
-	return all
-}
-
-// sweep removes the vectors of passages that no longer occur in any note, once these are the majority.
-func (x *Index) sweep() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	used := x.used()
-	if len(x.vectors.sums) <= 2*len(used) {
-		return
+	x.notes = there
+	if len(x.vectors) > 2*len(used) {
+		x.vectors = used
 	}
-	kept, places := x.vectors.only(used)
-	for _, n := range x.notes {
-		for i, row := range n.passages {
-			n.passages[i] = places[row]
-		}
-	}
-	x.vectors = kept
-}
-
-// used returns the rows of the vectors that notes have, in order. The caller must hold mu.
-func (x *Index) used() []int32 {
-	var rows []int32
-	for _, n := range x.notes {
-		rows = append(rows, n.passages...)
-	}
-	slices.Sort(rows)
-	return rows
 }
