@@ -156,20 +156,25 @@ func (d *document) runs(current *model.Version) []ycrdt.Run {
 }
 
 // runsOf returns the identities of the characters of a version that was replaced while the document was not in memory,
-// or nil if it cannot find them. It takes them from the document's state when the version was published, or from its
-// first state if the version is older than the document. So equal text that agents proposed later does not match.
+// or nil if it cannot find them. It takes them from the document's state when the version was published. If the version
+// had text of a user that was not stored yet, the next record stored it. Equal text that agents proposed later does not
+// match.
 func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 	h, err := d.store.Load(d.id)
 	if err != nil || len(h.Records) == 0 {
 		return nil
 	}
-	known := 1
-	for known < len(h.Records) && h.Records[known].Seq <= v.Recorded() {
-		known++
-	}
-	doc, err := replay(h.Records[:known])
-	if err != nil {
-		return nil
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for _, rec := range h.Records {
+		if rec.Seq > v.Recorded() && doc.Text(model.ContentsName).String() == v.Raw() {
+			break
+		}
+		if doc.ApplyUpdate(rec.Update) != nil {
+			return nil
+		}
+		if rec.Seq > v.Recorded() {
+			break
+		}
 	}
 	return runsAs(doc, v.Raw())
 }

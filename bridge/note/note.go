@@ -131,7 +131,6 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	if err != nil {
 		return nil, model.WrapError("open", loc.Path, err)
 	}
-	n.synced = n.synced && stamp.SameFile(n.stamp) // a user may have saved since the note was evicted
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
 	var h *model.History // the stored history; nil if not loaded

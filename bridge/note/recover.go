@@ -255,8 +255,7 @@ func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*mo
 		records = append(slices.Clip(records), n.changeSaved(n.doc, oldText, raw))
 	}
 	if err := n.keep(loc, model.SumOf(raw), file, records); err != nil {
-		// The file is authoritative and was read; a later change or read updates the store.
-		n.synced = false
+		// The file is authoritative and was read; a later change updates the store.
 		current.SetRuns(nil) // the next document may give these characters other identities
 		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(loc.Path), model.LogErr, err)
 	}
