@@ -78,7 +78,7 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 		return Result{Known: o.Known}, nil
 	}
 	original := doc.Render(OriginalView)
-	accepted = KeepBreaks(accepted, old, original)
+	accepted = KeepBreaks(accepted, old, beforeMarks(doc))
 	matter, err := o.frontMatter(doc, old, original, accepted)
 	if err != nil {
 		return Result{}, err
@@ -90,6 +90,20 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 	p.Own = p.own
 	p.AwaitsDecision = func(c *critic.Cell) bool { return o.Owners[c.Start].Access == Waiting } // of another author
 	return p.put()
+}
+
+// beforeMarks returns the original view with comments: the writer has read their line breaks, too.
+func beforeMarks(doc *critic.Document) string {
+	var b strings.Builder
+	for i := range doc.Cells {
+		c := &doc.Cells[i]
+		read := c.Deleted()
+		if c.Kind == critic.Comment {
+			read = c.Added()
+		}
+		b.WriteString(read.Of(doc.Raw))
+	}
+	return b.String()
 }
 
 type putter struct {
