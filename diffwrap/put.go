@@ -78,7 +78,14 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 		return Result{Known: o.Known}, nil
 	}
 	original := doc.Render(OriginalView)
-	accepted = KeepBreaks(accepted, old, beforeMarks(doc))
+	var rejected strings.Builder // the original view, with the comments whose breaks the writer has read
+	for i := range doc.Cells {
+		rejected.WriteString(doc.Cells[i].Deleted().Of(raw))
+		if doc.Cells[i].Kind == critic.Comment {
+			rejected.WriteString(doc.Cells[i].Added().Of(raw))
+		}
+	}
+	accepted = KeepBreaks(accepted, old, rejected.String())
 	matter, err := o.frontMatter(doc, old, original, accepted)
 	if err != nil {
 		return Result{}, err
@@ -90,20 +97,6 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 	p.Own = p.own
 	p.AwaitsDecision = func(c *critic.Cell) bool { return o.Owners[c.Start].Access == Waiting } // of another author
 	return p.put()
-}
-
-// beforeMarks returns the original view with comments: the writer has read their line breaks, too.
-func beforeMarks(doc *critic.Document) string {
-	var b strings.Builder
-	for i := range doc.Cells {
-		c := &doc.Cells[i]
-		read := c.Deleted()
-		if c.Kind == critic.Comment {
-			read = c.Added()
-		}
-		b.WriteString(read.Of(doc.Raw))
-	}
-	return b.String()
 }
 
 type putter struct {
