@@ -45,10 +45,13 @@ func TestCommentsStay(t *testing.T) {
 	}
 }
 
-// TestCommentBehindLiteral is the law for a comment that reads as part of a longer one in the accepted view.
-func TestCommentBehindLiteral(t *testing.T) {
+// TestCommentsThatChanged is the law for comments that once changed: those that read as part of a longer one in the
+// accepted view, and one whose break was taken for a break of the text.
+func TestCommentsThatChanged(t *testing.T) {
 	for _, tt := range []struct{ raw, want string }{
 		{"a{{=={----}{++>++}==}>{>>why?<<}aaaaaaaaaa", "aa{>>{>>why?<<}aaaaaaaaaa"},
+		{"one \r\n `{>>two\nlines<<}code` end", "one \rthe\n `{>>two\nlines<<}code` end"},
+		{"one\r\n{>>two\nlines<<}code", "{>>two\nlines<<}code"},
 		{`{==aaaaa{==}>>{{author="Bob" date="2026-07-13T07:01:55.123Z">>a<<}}aaaaaaaaa`, `aaaaaa{>>{{author="Bob" date="2026-07-13T07:01:55.123Z">>a<<}}aaaaaaaaa`},
 	} {
 		known := knownIn(tt.raw)

@@ -78,7 +78,14 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 		return Result{Known: o.Known}, nil
 	}
 	original := doc.Render(OriginalView)
-	accepted = KeepBreaks(accepted, old, original)
+	var rejected strings.Builder // the original view, with the comments whose breaks the writer has read
+	for i := range doc.Cells {
+		rejected.WriteString(doc.Cells[i].Deleted().Of(raw))
+		if doc.Cells[i].Kind == critic.Comment {
+			rejected.WriteString(doc.Cells[i].Added().Of(raw))
+		}
+	}
+	accepted = KeepBreaks(accepted, old, rejected.String())
 	matter, err := o.frontMatter(doc, old, original, accepted)
 	if err != nil {
 		return Result{}, err

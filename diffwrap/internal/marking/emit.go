@@ -306,17 +306,17 @@ func (e *emitter) flush(off int) {
 	if gap == "" {
 		e.Edits = span.Append(e.Edits, span.Edit{Off: off, New: text})
 	} else {
-		shift := 0 // offset in text minus offset in gap, before d
+		shift := 0 // offset in text minus offset in gap
 		for _, d := range align.DiffKeepingWords(gap, text, false) {
-			for critic.CutsDelimiter(gap, d.Off) || critic.CutsDelimiter(text, d.Off+shift) {
-				d = span.Edit{Off: d.Off - 1, Len: d.Len + 1, New: gap[d.Off-1:d.Off] + d.New}
+			from, to := d.Off, d.Off+d.Len
+			for critic.CutsDelimiter(gap, from) || critic.CutsDelimiter(text, from+shift) {
+				from--
 			}
-			end := d.Off + d.Len
-			for shift += len(d.New) - d.Len; critic.CutsDelimiter(gap, end) || critic.CutsDelimiter(text, end+shift); end++ {
-				d.Len, d.New = d.Len+1, d.New+gap[end:end+1]
+			new := from + shift
+			for shift += len(d.New) - d.Len; critic.CutsDelimiter(gap, to) || critic.CutsDelimiter(text, to+shift); {
+				to++
 			}
-			d.Off += e.pos
-			e.Edits = span.Append(e.Edits, d)
+			e.Edits = span.Append(e.Edits, span.Edit{Off: e.pos + from, Len: to - from, New: text[new : to+shift]})
 		}
 	}
 	e.out += len(text)

@@ -75,7 +75,7 @@ func (tx *Txn) SplitWhole(home uint32, clock, at uint64) {
 	p := s.Find(x, clock)
 	it := &s.Items[x.At(p)]
 	diff := at - s.ClockOf(it)
-	if it.Kind == wire.KindGC || diff == 0 || at == s.EndOf(it) || s.Arena.CutsPair(it, diff) {
+	if it.Kind == wire.KindGC || diff == 0 || at == s.EndOf(it) || s.Arena.InsidePair(it, int(diff)) {
 		return
 	}
 	tx.split(home, p, diff)

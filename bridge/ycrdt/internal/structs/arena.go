@@ -103,14 +103,6 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 	right.Size = uint32(len(a.bytes)) - right.Off
 }
 
-func (a *Arena) CutsPair(it *Item, diff uint64) bool {
-	if it.Kind != wire.KindString || it.ascii() {
-		return false
-	}
-	_, inside := lib0.UTF16Offset(a.Of(it), int(diff))
-	return inside
-}
-
 func (a *Arena) Merge(left, right *Item) {
 	if left.Kind <= wire.KindDeleted {
 		left.SetUnits(left.Units() + right.Units())
