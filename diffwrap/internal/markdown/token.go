@@ -129,10 +129,6 @@ func NextComment(comments []span.Span, i int) (span.Span, bool) {
 // word reads the word at offset i, whose first character ends at end, or the URL that starts with it.
 func word(text string, i, end int) Token {
 	for end < len(text) {
-		if end+1 < len(text) && text[end+1] < utf8.RuneSelf && (isLetter(text[end]) || isDigit(text[end])) {
-			end++ // character returns the same length, but is slower
-			continue
-		}
 		size, class := character(text, end)
 		if class != Word {
 			joint := wordJoint(text, i, end)
