@@ -59,9 +59,9 @@
 //
 //	critic.Parse      the raw text    → cells: text, marks, comments, highlights
 //	frontMatter       both texts      → where their bodies start; edits of the front matter
-//	Patch.Compare     both bodies     → hunks: the changed ranges (align.Exact), without other authors' text
+//	Patch.Compare     both bodies     → hunks: the changed ranges (Comparer.Exact), without other authors' text
 //	Patch.regions     hunks           → regions: lines whose marks are rewritten, and the blocks around them (block)
-//	align.Readable    a region        → hunks that are easy to read
+//	Comparer.Readable a region        → hunks that are easy to read
 //	placement.Hunks   these hunks     → hunks that keep unchanged blocks recognisable
 //	closeEnds         these hunks     → hunks that if possible do not end in an opening brace
 //	emitter.write     these hunks     → edits of the raw text

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,7 @@ func (n *NoteInfo) equalsAny(c condition) bool {
 	})
 }
 
-// terms returns the [term] of each property and tag that equalsAny finds.
+// terms returns the [term] of each property that equalsAny finds, and of each tag and the tags that it is nested in.
 func (n *NoteInfo) terms() []string {
 	list := []string{""}
 	for _, e := range n.Properties {
@@ -109,16 +110,17 @@ func (n *NoteInfo) terms() []string {
 		}
 	}
 	for _, tag := range n.Tags {
-		list = append(list, term("tags", tag))
+		for ; tag != "."; tag = path.Dir(tag) {
+			list = append(list, term("tags", tag))
+		}
 	}
 	return list
 }
 
-// term is the same for a tag and all tags nested in it.
 func term(key, text string) string {
 	if outline.IsTagKey(key) {
 		key = "tags"
-		text, _, _ = strings.Cut(strings.Trim(strings.TrimPrefix(text, "#"), "/"), "/")
+		text = strings.Trim(strings.TrimPrefix(text, "#"), "/")
 	}
 	return outline.Fold(key + "\x00" + text)
 }

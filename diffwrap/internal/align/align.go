@@ -13,24 +13,24 @@
 //	MergeRules    a script      → a readable script                              fold.go
 //	keepComments  hunks         → hunks that keep unchanged comments             comment.go
 //
-// The stages share buffers (match.go), which hold only reusable memory and the IDs of texts.
+// The stages share a Comparer (match.go), which holds only reusable memory and the IDs of texts.
 package align
 
 import "github.com/relayfs/relayfs/diffwrap/internal/span"
 
 // Exact finds a small change. It does not make the change readable.
-func Exact(old, new Side) []Hunk {
+func (r *Comparer) Exact(old, new Side) []Hunk {
 	if (old.Text == "") != (new.Text == "") {
 		return []Hunk{{span.New(0, len(old.Text)), span.New(0, len(new.Text))}}
 	}
-	return compare(&buffers{}, old, new, mode{exact: true})
+	return compare(r, old, new, mode{exact: true})
 }
 
 // Readable finds a change that is easy to read: it prefers one readable change to several unreadable ones (see pair.go,
 // change.go and fold.go). It leaves the given pairs of equal ranges unchanged. fragment means that the texts do not
 // begin at a line start, so that their first line has no marker.
-func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
-	r, m := &buffers{}, mode{fragment: fragment}
+func (r *Comparer) Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
+	m := mode{fragment: fragment}
 	hunks := compare(r, old, new, m)
 	if !touchesOld(hunks, pairs) {
 		return hunks
@@ -40,7 +40,7 @@ func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 
 // compare runs the stages. It handles each stretch separately, so that each hunk depends on one stretch only. A stretch
 // is a list of steps between unchanged lines that are not blank (see stretchLength).
-func compare(r *buffers, old, new Side, m mode) (hunks []Hunk) {
+func compare(r *Comparer, old, new Side, m mode) (hunks []Hunk) {
 	if old.Text == new.Text {
 		return nil
 	}

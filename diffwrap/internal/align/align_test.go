@@ -60,11 +60,11 @@ func side(text string) Side {
 }
 
 // drawPages makes two pages as compare does.
-func drawPages(rnd *rand.Rand) (r *buffers, o, n *lineText) {
+func drawPages(rnd *rand.Rand) (r *Comparer, o, n *lineText) {
 	old, new := drawTexts(rnd)
 	m := mode{exact: rnd.IntN(2) == 0}
 	h := differing(old, new)
-	return &buffers{}, newLineText(old, h.Old, m), newLineText(new, h.New, m)
+	return &Comparer{}, newLineText(old, h.Old, m), newLineText(new, h.New, m)
 }
 
 // checkHunks wants hunks that are sorted, apart, not empty, and turn old into new.
@@ -98,13 +98,13 @@ func checkComments(t testing.TB, old, new Side, hunks []Hunk) {
 func TestHunks(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
 		old, new := drawTexts(rnd)
-		checkHunks(t, "Exact", old, new, Exact(old, new))
+		checkHunks(t, "Exact", old, new, (&Comparer{}).Exact(old, new))
 		whole := Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))}
 		fragment := rnd.IntN(2) == 0
-		checkHunks(t, "Readable", old, new, Readable(old, new, fragment, nil))
-		checkComments(t, old, new, Readable(old, new, fragment, nil))
-		pairs := commonComments(&buffers{}, old, new, whole)
-		hunks := Readable(old, new, fragment, pairs)
+		checkHunks(t, "Readable", old, new, (&Comparer{}).Readable(old, new, fragment, nil))
+		checkComments(t, old, new, (&Comparer{}).Readable(old, new, fragment, nil))
+		pairs := commonComments(&Comparer{}, old, new, whole)
+		hunks := (&Comparer{}).Readable(old, new, fragment, pairs)
 		checkHunks(t, "Readable with pairs", old, new, hunks)
 		if touchesOld(hunks, pairs) {
 			t.Fatalf("Readable of %q and %q: %v touches a comment of %v", old.Text, new.Text, hunks, pairs)
@@ -171,7 +171,7 @@ func TestMatchLines(t *testing.T) {
 }
 
 // drawSteps makes the script of lines of two pages, before and after its gaps are paired.
-func drawSteps(rnd *rand.Rand) (r *buffers, o, n *lineText, gaps, paired []step) {
+func drawSteps(rnd *rand.Rand) (r *Comparer, o, n *lineText, gaps, paired []step) {
 	r, o, n = drawPages(rnd)
 	gaps = lineScript(o, matchLines(r, o, n), len(n.lines))
 	for _, s := range gaps {
@@ -262,7 +262,7 @@ func TestBlockCuts(t *testing.T) {
 // drawWording makes a script of tokens.
 func drawWording(rnd *rand.Rand) (*tokenDiff, []change) {
 	old, new := drawTexts(rnd)
-	w := tokenScript(&buffers{}, old, new, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
+	w := tokenScript(&Comparer{}, old, new, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
 	w.survival = randomtest.Pick(rnd, 0, lineSurvival, 100)
 	return &w, w.changes()
 }
@@ -347,7 +347,7 @@ func TestIntern(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
 		old, _ := drawTexts(rnd)
 		list := slices.Collect(markdown.Tokens(old.Text, span.New(0, len(old.Text)), old.Comments))
-		r := &buffers{}
+		r := &Comparer{}
 		ids := append(intern(r, nil, old.Text, list), intern(r, nil, old.Text, list)...)
 		list = append(list, list...)
 		for i := range list {
@@ -381,7 +381,7 @@ func TestSentenceEnd(t *testing.T) {
 		"一。二":                  "一。",
 		"none":                 "none",
 	} {
-		w := tokenScript(&buffers{}, side(text), side(""), Hunk{span.New(0, len(text)), span.New(0, 0)})
+		w := tokenScript(&Comparer{}, side(text), side(""), Hunk{span.New(0, len(text)), span.New(0, 0)})
 		got := ""
 		for _, token := range w.old.list[:sentenceEnd(w.old, 0)] {
 			got += token.Of(text)

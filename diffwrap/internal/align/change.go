@@ -9,7 +9,7 @@ import (
 )
 
 // stepHunks appends the hunks of a step. It extends the last hunk if a renumbered list continues.
-func stepHunks(r *buffers, hunks []Hunk, o, n *lineText, s step) []Hunk {
+func stepHunks(r *Comparer, hunks []Hunk, o, n *lineText, s step) []Hunk {
 	before := len(hunks)
 	switch s.kind {
 	case stepSame:
@@ -48,7 +48,7 @@ func breakHunk(hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	return add(hunks, h)
 }
 
-func lineHunks(r *buffers, hunks []Hunk, o, n *lineText, i, j int) []Hunk {
+func lineHunks(r *Comparer, hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	h := Hunk{o.lines[i].Span, n.lines[j].Span}
 	if o.exact {
 		return wordHunks(r, breakHunk(hunks, o, n, i, j), o, n, h, 0)

@@ -12,7 +12,7 @@ import (
 
 // keepComments returns the hunks of a stretch. If they touch comments that can stay, it returns hunks around those
 // comments instead.
-func keepComments(r *buffers, hunks []Hunk, o, n *lineText, stretch step) []Hunk {
+func keepComments(r *Comparer, hunks []Hunk, o, n *lineText, stretch step) []Hunk {
 	if len(hunks) == 0 || len(o.Comments) == 0 || stretch.old.Empty() || stretch.new.Empty() {
 		return hunks
 	}
@@ -29,7 +29,7 @@ func keepComments(r *buffers, hunks []Hunk, o, n *lineText, stretch step) []Hunk
 }
 
 // commonComments pairs the comments that both texts of a hunk have in the same order.
-func commonComments(r *buffers, old, new Side, h Hunk) (pairs []Hunk) {
+func commonComments(r *Comparer, old, new Side, h Hunk) (pairs []Hunk) {
 	o, n := Inside(old.Comments, h.Old), Inside(new.Comments, h.New)
 	if len(o) == 0 || len(n) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func touchesOld(hunks, pairs []Hunk) bool {
 }
 
 // compareAround compares the texts before, between and after pairs of equal ranges within a hunk, each separately.
-func compareAround(r *buffers, old, new Side, m mode, pairs []Hunk, whole Hunk) (hunks []Hunk) {
+func compareAround(r *Comparer, old, new Side, m mode, pairs []Hunk, whole Hunk) (hunks []Hunk) {
 	part := func(o, n span.Span) {
 		m := m
 		m.fragment = m.fragment && o.Start == 0 || !span.StartsLine(old.Text, o.Start) || !span.StartsLine(new.Text, n.Start)

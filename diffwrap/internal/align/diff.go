@@ -8,7 +8,7 @@ import (
 // Diff implements diffwrap.Diff. If a single edit is as small as the script, Diff returns that edit, because a user
 // probably typed it in one place.
 func Diff(old, new string) []span.Edit {
-	hunks := Exact(Side{Text: old}, Side{Text: new})
+	hunks := (&Comparer{}).Exact(Side{Text: old}, Side{Text: new})
 	size := 0
 	for _, h := range hunks {
 		size += h.Old.Len() + h.New.Len()
@@ -24,12 +24,13 @@ func Diff(old, new string) []span.Edit {
 }
 
 func Words(old, new string) []span.Edit {
-	return edits(Readable(Side{Text: old}, Side{Text: new}, true, nil), new)
+	return edits((&Comparer{}).Readable(Side{Text: old}, Side{Text: new}, true, nil), new)
 }
 
 // DiffKeepingWords returns a script that keeps the words that both texts have. See KeepWords for letters.
 func DiffKeepingWords(old, new string, letters bool) []span.Edit {
-	return edits(KeepWords(old, new, Exact(Side{Text: old}, Side{Text: new}), letters), new)
+	var r Comparer
+	return edits(r.KeepWords(old, new, r.Exact(Side{Text: old}, Side{Text: new}), letters), new)
 }
 
 func edits(hunks []Hunk, new string) []span.Edit {

@@ -4,15 +4,16 @@ import (
 	"slices"
 )
 
-// buffers holds memory that comparisons reuse. It does not affect their results.
-type buffers struct {
+// Comparer compares texts. It holds memory that its comparisons reuse, which does not affect their results. The zero value
+// is ready to use.
+type Comparer struct {
 	Matcher
 	ids      map[string]int // IDs of lines, comments and tokens
 	old, new tokens
 }
 
 // intern appends an ID to out for each text range. Equal texts have equal IDs.
-func intern[T interface{ Of(text string) string }](r *buffers, out []int, text string, list []T) []int {
+func intern[T interface{ Of(text string) string }](r *Comparer, out []int, text string, list []T) []int {
 	if r.ids == nil {
 		r.ids = make(map[string]int, len(list))
 	}
@@ -31,7 +32,7 @@ func intern[T interface{ Of(text string) string }](r *buffers, out []int, text s
 
 // matchLines matches equal lines: result[i] is the new line that equals old line i, or -1. It first matches lines with
 // text, and then the blank lines between them, because all blank lines are equal.
-func matchLines(r *buffers, o, n *lineText) []int {
+func matchLines(r *Comparer, o, n *lineText) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)
 	match := Unmatched(len(old))

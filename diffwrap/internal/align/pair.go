@@ -25,7 +25,7 @@ const (
 )
 
 // pairGap appends the steps for the lines of a gap. It appends any other step as it is.
-func pairGap(r *buffers, out []step, o, n *lineText, s step) []step {
+func pairGap(r *Comparer, out []step, o, n *lineText, s step) []step {
 	switch {
 	case s.kind != stepGap:
 		return append(out, s)
@@ -196,7 +196,7 @@ func similar(old, new lineWords) int {
 // wraps reports whether a block of prose was rewrapped, so that its line breaks changed more than its words. If the
 // block is compared as one line, most words must stay in order, and must have at least a quarter more bytes than the
 // words that paired lines share (pairedBytes). oldBytes and newBytes are the total lengths of the lines' words.
-func wraps(r *buffers, o, n *lineText, s step, pairedBytes, oldBytes, newBytes int) bool {
+func wraps(r *Comparer, o, n *lineText, s step, pairedBytes, oldBytes, newBytes int) bool {
 	if s.old.Len()+s.new.Len() < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(o, s.old) || !allProse(n, s.new) {
 		return false
 	}

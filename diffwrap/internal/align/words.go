@@ -11,7 +11,7 @@ import (
 
 // wordHunks appends the changes between two pieces of text, word by word. survival is the percentage of the shorter
 // piece's words that must stay. If fewer words stay, many changes become one change from the first to the last.
-func wordHunks(r *buffers, hunks []Hunk, o, n *lineText, piece Hunk, survival int) []Hunk {
+func wordHunks(r *Comparer, hunks []Hunk, o, n *lineText, piece Hunk, survival int) []Hunk {
 	w := tokenScript(r, o.Side, n.Side, piece)
 	w.survival = survival
 	changes := w.changes()
@@ -27,8 +27,8 @@ func wordHunks(r *buffers, hunks []Hunk, o, n *lineText, piece Hunk, survival in
 // KeepWords joins hunks that have no whole word between them, and splits hunks at the words that both of their sides
 // have in the same order. A comparison by lines may have put such words into a hunk. If letters is set, a word keeps the
 // letters at its ends that it shares with the word that replaces it.
-func KeepWords(old, new string, hunks []Hunk, letters bool) (out []Hunk) {
-	r, end := &buffers{}, 0
+func (r *Comparer) KeepWords(old, new string, hunks []Hunk, letters bool) (out []Hunk) {
+	end := 0
 	for len(hunks) > 0 {
 		count := 1
 		for count < len(hunks) && NoWordBetween(old, new, hunks[count-1], hunks[count]) {
@@ -105,7 +105,7 @@ type tokenDiff struct {
 }
 
 // tokenScript compares two pieces of text. Its result is valid until the next call.
-func tokenScript(r *buffers, old, new Side, piece Hunk) tokenDiff {
+func tokenScript(r *Comparer, old, new Side, piece Hunk) tokenDiff {
 	r.old.read(r, old, piece.Old)
 	r.new.read(r, new, piece.New)
 	return tokenDiff{old: &r.old, new: &r.new, match: r.Match(r.old.ids, r.new.ids)}
@@ -120,7 +120,7 @@ type tokens struct {
 	bytes int // total length of these tokens
 }
 
-func (t *tokens) read(r *buffers, s Side, piece span.Span) {
+func (t *tokens) read(r *Comparer, s Side, piece span.Span) {
 	list := slices.AppendSeq(slices.Grow(t.list[:0], piece.Len()/4+1), markdown.Tokens(s.Text, piece, s.Comments))
 	*t = tokens{Span: piece, text: s.Text, list: list, ids: intern(r, t.ids[:0], s.Text, list)}
 	for _, tok := range t.list {
@@ -132,7 +132,7 @@ func (t *tokens) read(r *buffers, s Side, piece span.Span) {
 }
 
 // readWords reads only the words of a piece of text, and ignores comments.
-func (t *tokens) readWords(r *buffers, text string, piece span.Span) {
+func (t *tokens) readWords(r *Comparer, text string, piece span.Span) {
 	t.list = t.list[:0]
 	for tok := range markdown.Tokens(text, piece, nil) {
 		if tok.IsWord() {

@@ -129,10 +129,6 @@ func NextComment(comments []span.Span, i int) (span.Span, bool) {
 // word reads the word at offset i, whose first character ends at end, or the URL that starts with it.
 func word(text string, i, end int) Token {
 	for end < len(text) {
-		if end+1 < len(text) && text[end+1] < utf8.RuneSelf && (isLetter(text[end]) || isDigit(text[end])) {
-			end++ // character returns the same length, but is slower
-			continue
-		}
 		size, class := character(text, end)
 		if class != Word {
 			joint := wordJoint(text, i, end)
@@ -183,15 +179,8 @@ func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) }
 
 // character returns the length and Class of the grapheme cluster at offset i.
 func character(text string, i int) (int, Class) {
-	c := text[i]
-	if c < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf) {
-		switch {
-		case c == ' ' || c == '\t':
-			return 1, Space
-		case isLetter(c) || isDigit(c):
-			return 1, Word
-		}
-		return 1, Symbol
+	if c := text[i]; c < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf) {
+		return 1, classOf(rune(c))
 	}
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[i:], -1)
 	first, _ := utf8.DecodeRuneInString(cluster)
@@ -202,6 +191,10 @@ func classOf(r rune) Class {
 	switch {
 	case r == ' ' || r == '\t':
 		return Space
+	case r < utf8.RuneSelf && isAlnum[r]:
+		return Word
+	case r < utf8.RuneSelf:
+		return Symbol
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
 		return Glyph
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):

@@ -43,7 +43,7 @@ func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	notes := p.notes(text, r.old, how.Literal)
 	before, after := align.Side{Text: r.old.text, Comments: r.old.notes}, align.Side{Text: text, Comments: notes}
 	fragment := !span.StartsLine(p.Doc.Raw, r.from.off) && p.Doc.Raw[:r.from.off] != "\ufeff"
-	hunks := align.Readable(before, after, fragment, p.anchors(r, notes, changes))
+	hunks := p.comparer.Readable(before, after, fragment, p.anchors(r, notes, changes))
 	if r.lines && !how.InPlace {
 		hunks = placement.Hunks(before, after, hunks)
 	}

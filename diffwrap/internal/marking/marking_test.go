@@ -69,7 +69,7 @@ func TestCloseEnds(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
 		p := drawPatch(r)
 		old, new := align.Side{Text: p.Old}, align.Side{Text: p.New}
-		hunks := closeEnds(old, new, align.Readable(old, new, false, nil))
+		hunks := closeEnds(old, new, (&align.Comparer{}).Readable(old, new, false, nil))
 		at := align.Hunk{}
 		for _, h := range append(hunks, align.Hunk{Old: span.New(len(p.Old), len(p.Old)), New: span.New(len(p.New), len(p.New))}) {
 			if h.Old.Start < at.Old.End || h.New.Start < at.New.End || p.Old[at.Old.End:h.Old.Start] != p.New[at.New.End:h.New.Start] {

@@ -34,6 +34,7 @@ type Patch struct {
 	pieces                    []Piece
 	shown                     map[string]bool // comments in Old
 	newNotes                  []span.Span     // the comments in New
+	comparer                  align.Comparer
 }
 
 // Compare finds the changes of the body: hunks from p.Old to p.New that do not touch another author's proposed text. If
@@ -45,13 +46,13 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	before := align.Side{Text: p.Old[p.OldBody:], Comments: span.Shift(p.noteSpans(), -p.OldBody)}
 	after := align.Side{Text: body, Comments: p.comments(body)}
 	p.newNotes = span.Shift(after.Comments, p.NewBody)
-	hunks := align.Exact(before, after)
+	hunks := p.comparer.Exact(before, after)
 	for k := range hunks {
 		hunks[k].Old = hunks[k].Old.Shift(p.OldBody)
 		hunks[k].New = hunks[k].New.Shift(p.NewBody)
 	}
 	if slices.ContainsFunc(p.pieces, func(x Piece) bool { return x.role == roleForeignText }) {
-		hunks = align.KeepWords(p.Old, p.New, hunks, false)
+		hunks = p.comparer.KeepWords(p.Old, p.New, hunks, false)
 	}
 	for {
 		n := len(p.Fixed)

@@ -56,7 +56,7 @@ func TestHunks(t *testing.T) {
 func checkHunks(t testing.TB, oldText, newText string) {
 	t.Helper()
 	old, new := side(oldText), side(newText)
-	hunks := align.Readable(old, new, false, nil)
+	hunks := (&align.Comparer{}).Readable(old, new, false, nil)
 	p := newLayout(old, new, hunks)
 	before := p.cost(p.reshaped(slices.Clone(hunks)))
 	placed := Hunks(old, new, slices.Clone(hunks))
