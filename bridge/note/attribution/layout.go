@@ -125,14 +125,15 @@ func (x *Layout) TextOf(k int) []diffwrap.Content {
 func (x *Layout) ownerOf(k int) markOwner {
 	open, close := x.edges(k)
 	opens := x.agentUnits(open)
+	marked := opens > 0 || x.agentUnits(close) > 0
 	for _, c := range x.TextOf(k) {
 		for p := range x.In(c.Span) {
-			if s := p.Pending(c.Deleted); s != nil && (s.author == "" || opens > 0 || x.agentUnits(close) > 0) {
+			if s := p.Pending(c.Deleted); s != nil && (s.author == "" || marked) {
 				return markOwner{Suggestion: s, ByAgent: s.author != ""}
 			}
 		}
 	}
-	if opens+x.agentUnits(close) == 2*MarkEdge {
+	if opens == MarkEdge && x.agentUnits(close) == MarkEdge {
 		return markOwner{lastWriter: x.writerIn(x.Marks[k].Span), ByAgent: true}
 	}
 	return markOwner{}
