@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-/PxO1CrtJ74TbEmwr22+9xdzycSRW5T8TjygRBb1X4Q=";
+          vendorHash = "sha256-G/KbIkjfXRtEfqo0IPtkNtEAyWJR4lStS9o3+Ht29co=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];
