@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// lingerAfterDetach is the time for which the server continues to serve a busy mount after detaching it.
-	lingerAfterDetach = 5 * time.Second
+	// linger is the time for which the server continues to serve a mount after unmounting or detaching it.
+	linger = 5 * time.Second
 	// housekeeping is the interval at which expired scratch files and unused inodes are dropped.
 	housekeeping = time.Minute
 )
@@ -137,13 +137,14 @@ func (s *Server) start(mounted <-chan struct{}) {
 	}()
 }
 
-// Done is closed when the mount has ended, by Unmount or from outside, and written data is committed (see Unmount). For
-// a busy mount that was detached, it is closed after at most lingerAfterDetach.
+// Done is closed when the mount has ended, by Unmount or from outside, and written data is committed. Unmount closes it
+// after linger at the latest.
 func (s *Server) Done() <-chan struct{} { return s.gone }
 
 // Unmount blocks new saves, gives the saves in progress saveGrace to finish, commits the written data of open notes,
-// except unfinished and failed saves, and unmounts. If the mount is busy, Unmount detaches it and serves it for
-// lingerAfterDetach. The error describes failed commits and a failed detachment.
+// except unfinished and failed saves, and unmounts. If the mount is busy, Unmount detaches it. The mount may live on,
+// because programs have files open or because a container has a copy of it. Unmount then serves it for linger. The error
+// describes failed commits and a failed detachment.
 func (s *Server) Unmount() error {
 	s.tree.awaitSaves()
 	err := s.tree.end()
@@ -153,16 +154,26 @@ func (s *Server) Unmount() error {
 	default:
 	}
 	s.stopNotifier()
-	if unmountErr := s.fuse.Unmount(); unmountErr != nil {
-		s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, model.LogErr, unmountErr)
-		err = errors.Join(err, s.detach())
-	}
+	time.AfterFunc(linger, func() { s.leave.Do(func() { close(s.gone) }) })
+	detached := make(chan error, 1)
+	go func() { // because fuse.Unmount waits for the end of the last copy of the mount
+		err := s.fuse.Unmount()
+		if err != nil {
+			s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, model.LogErr, err)
+			err = s.detach()
+		}
+		detached <- err
+	}()
 	<-s.gone
-	return err
+	select {
+	case detachErr := <-detached:
+		return errors.Join(err, detachErr)
+	default:
+		return err
+	}
 }
 
 func (s *Server) detach() error {
-	time.AfterFunc(lingerAfterDetach, func() { s.leave.Do(func() { close(s.gone) }) })
 	if m, err := mountOf(s.dir); err == nil && m.fstype != mountType {
 		return nil // another program has unmounted it
 	}

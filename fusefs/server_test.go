@@ -76,6 +76,40 @@ func TestUnmountWhileInUse(t *testing.T) {
 	checkText(t, "a write after it", a.do(`held["f"].write(b"# tide")`), `"Input/output error"`)
 }
 
+// A container that was started while the notes were mounted has a copy of the mount, which does not hold up the end.
+func TestUnmountWithACopy(t *testing.T) {
+	t.Parallel()
+	need.Programs(t, "unshare")
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	args := []string{"--mount", "sh", "-c", "echo started; exec sleep 1000"}
+	if os.Geteuid() != 0 {
+		args = append([]string{"--user", "--map-root-user"}, args...)
+	}
+	container := exec.CommandContext(t.Context(), "unshare", args...)
+	out, err := container.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := container.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer container.Wait()
+	defer container.Process.Kill()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		need.Missing(t, "no namespaces: %v", err)
+	}
+	start := time.Now()
+	if err := m.server.Unmount(); err != nil {
+		t.Error(err)
+	}
+	if isMounted(t, m.dir) {
+		t.Error("still mounted")
+	}
+	if took := time.Since(start); took > need.Scaled(10*time.Second) {
+		t.Errorf("the unmount took %v", took)
+	}
+}
+
 // Somebody else unmounts: what was written is kept, Wait returns, and the
 // directory can be mounted again.
 func TestUnmountByOthers(t *testing.T) {
