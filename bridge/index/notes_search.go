@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,8 +109,9 @@ func (n *NoteInfo) terms() []string {
 		}
 	}
 	for _, tag := range n.Tags {
-		for ; tag != "."; tag = path.Dir(tag) {
-			list = append(list, term("tags", tag))
+		tag = outermost(tag)
+		for end := len(tag); end >= 0; end = strings.LastIndexByte(tag[:end], '/') {
+			list = append(list, term("tags", tag[:end]))
 		}
 	}
 	return list
@@ -120,9 +120,17 @@ func (n *NoteInfo) terms() []string {
 func term(key, text string) string {
 	if outline.IsTagKey(key) {
 		key = "tags"
-		text = strings.Trim(strings.TrimPrefix(text, "#"), "/")
+		text = strings.TrimRight(outermost(strings.TrimLeft(strings.TrimPrefix(text, "#"), "/")), "/")
 	}
 	return outline.Fold(key + "\x00" + text)
+}
+
+// maxNesting is the number of parts of a tag that its terms tell apart. A note may have a tag of 100,000 parts.
+const maxNesting = 8
+
+func outermost(tag string) string {
+	parts := strings.SplitN(tag, "/", maxNesting+1)
+	return strings.Join(parts[:min(len(parts), maxNesting)], "/")
 }
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339Nano}
