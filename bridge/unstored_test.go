@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// An agent has read a user's words that relayfs could not store. What it deletes of them later is deleted, whatever
-// failed in between.
+// An agent reads words of a user that relayfs could not store. If it later deletes one of them, that word is deleted,
+// whatever failed in between.
 func TestStaleWriteOfWhatWasNotStored(t *testing.T) {
 	for name, between := range map[string]func(s *staleNote, fails *atomic.Bool, read *model.Version){
 		"nothing": func(*staleNote, *atomic.Bool, *model.Version) {},

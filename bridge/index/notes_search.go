@@ -117,6 +117,7 @@ func (n *NoteInfo) terms() []string {
 	return list
 }
 
+// term identifies a value of a property, or the outermost parts of a tag.
 func term(key, text string) string {
 	if outline.IsTagKey(key) {
 		key = "tags"
