@@ -38,6 +38,8 @@ type Server struct {
 	ended        chan struct{} // closed when serving has ended and everything is committed
 	gone         chan struct{} // closed when ended is closed, or some time after a busy mount was detached
 	leave        sync.Once     // closes gone
+	unmount      sync.Once
+	detached     chan error // gets the result of unmount
 }
 
 // Mount serves ws at dir and returns when the mount answers requests. It returns the errors of Check, among others. It
@@ -64,7 +66,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	}
 	closeOnExec()
 	t.watchNotifier.Store(newWatchNotifier(o.WatchNotifier, dir, t.log, t.inval.flush, t.former.at))
-	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
+	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{}), detached: make(chan error, 1)}
 	mounted := make(chan struct{})
 	s.start(mounted)
 	if err := server.WaitMount(); err != nil {
@@ -155,18 +157,17 @@ func (s *Server) Unmount() error {
 	}
 	s.stopNotifier()
 	time.AfterFunc(linger, func() { s.leave.Do(func() { close(s.gone) }) })
-	detached := make(chan error, 1)
-	go func() { // because fuse.Unmount waits for the end of the last copy of the mount
+	go s.unmount.Do(func() { // in a goroutine because fuse.Unmount waits for the end of the last copy of the mount
 		err := s.fuse.Unmount()
 		if err != nil {
 			s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, model.LogErr, err)
 			err = s.detach()
 		}
-		detached <- err
-	}()
+		s.detached <- err
+	})
 	<-s.gone
 	select {
-	case detachErr := <-detached:
+	case detachErr := <-s.detached:
 		return errors.Join(err, detachErr)
 	default:
 		return err
