@@ -34,26 +34,14 @@ func EnsureNonEmpty(doc *ycrdt.Doc) {
 func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 	users := doc.Map("users")
 	doc.Transact(func(tx *ycrdt.Txn) {
-		v, _ := users.GetIn(tx, user)
-		m, ok := v.(*ycrdt.Map)
-		if !ok {
+		switch ids := idsIn(tx, users, user); {
+		case ids == nil:
 			added = users.Set(tx, user, ycrdt.NewMap(map[string]any{
 				"ids": ycrdt.NewArray(float64(client)), "ds": ycrdt.NewArray(),
 			})) == nil
-			return
+		case !slices.ContainsFunc(ids.ValuesIn(tx), func(id any) bool { return number(id) == float64(client) }):
+			added = ids.Push(tx, float64(client)) == nil
 		}
-		v, _ = m.GetIn(tx, "ids")
-		ids, ok := v.(*ycrdt.Array)
-		if !ok {
-			added = m.Set(tx, "ids", ycrdt.NewArray(float64(client))) == nil
-			return
-		}
-		for _, id := range ids.ValuesIn(tx) {
-			if number(id) == float64(client) {
-				return
-			}
-		}
-		added = ids.Push(tx, float64(client)) == nil
 	})
 	return added
 }
