@@ -24,8 +24,6 @@ type interrupted struct {
 	fails   *atomic.Bool // the next Replace fails after its record is stored
 }
 
-var errBroken = errors.New("broken on purpose")
-
 func (s interrupted) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	prepare := r.BeforeRename
 	r.BeforeRename = func(post model.Stamp) error {
@@ -34,7 +32,7 @@ func (s interrupted) Replace(ctx context.Context, rel string, r model.Replacemen
 		}
 		if s.fails.CompareAndSwap(true, false) {
 			r.Abort()
-			return errBroken
+			return model.ErrNoSpace
 		}
 		s.between()
 		return nil
@@ -42,6 +40,7 @@ func (s interrupted) Replace(ctx context.Context, rel string, r model.Replacemen
 	return s.Source.Replace(ctx, rel, r)
 }
 
+// failingStore is a store whose next Append fails if fails is set.
 type failingStore struct {
 	model.Store
 	fails *atomic.Bool
@@ -49,7 +48,7 @@ type failingStore struct {
 
 func (s failingStore) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if s.fails.CompareAndSwap(true, false) {
-		return 0, errBroken
+		return 0, model.ErrNoSpace
 	}
 	return s.Store.Append(id, p, recs...)
 }
@@ -214,7 +213,7 @@ func TestStaleWrites(t *testing.T) {
 					}
 				}
 				bases[who], words[removes], words[adds] = res.Version, false, true
-			case !errors.Is(err, model.ErrRefused) && !errors.Is(err, errBroken):
+			case !errors.Is(err, model.ErrRefused) && !errors.Is(err, model.ErrNoSpace):
 				t.Fatal(err)
 			}
 			check()
