@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -26,33 +27,24 @@ func (s *refusingSource) Replace(ctx context.Context, rel string, r model.Replac
 	return model.Stamp{}, err
 }
 
-// refusingStore keeps nothing the next time.
-type refusingStore struct {
-	model.Store
-	next error
-}
-
-func (s *refusingStore) Append(id model.DocID, p model.Path, records ...model.Record) (uint64, error) {
-	err := s.next
-	if s.next = nil; err != nil {
-		return 0, err
-	}
-	return s.Store.Append(id, p, records...)
-}
-
 // A version that was shown before a decision failed is merged like any other: the
 // first document of the note, whose identities it was given, is in no store.
 func TestBaseOfDiscardedDraft(t *testing.T) {
-	for name, refuse := range map[string]struct{ source, store error }{
+	for name, refuse := range map[string]struct {
+		source error
+		store  bool // the store fails
+	}{
 		"somebody saved": {source: model.ErrConflict},
 		"disk full":      {source: model.ErrNoSpace},
-		"store full":     {store: model.ErrNoSpace},
+		"store full":     {store: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			var fails atomic.Bool
+			fails.Store(refuse.store)
 			f := bridgetest.New(t, map[string]string{plan: "one {++new++} two\nmiddle\nend of it\n"}, func(o *bridge.Options) {
 				f := &o.Roots[0]
 				f.Source = &refusingSource{f.Source.(*bridgetest.Source), refuse.source}
-				f.Store = &refusingStore{f.Store, refuse.store}
+				f.Store = failingStore{f.Store, &fails}
 			})
 			base := open(t, f.Workspace, plan)
 			if _, err := f.Decide(t.Context(), ids(pendingOf(t, f.Workspace)), model.Accepted, person); err != nil {

@@ -24,8 +24,6 @@ type interrupted struct {
 	fails   *atomic.Bool // the next Replace fails after its record is stored
 }
 
-var errBroken = errors.New("broken on purpose")
-
 func (s interrupted) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	prepare := r.BeforeRename
 	r.BeforeRename = func(post model.Stamp) error {
@@ -34,7 +32,7 @@ func (s interrupted) Replace(ctx context.Context, rel string, r model.Replacemen
 		}
 		if s.fails.CompareAndSwap(true, false) {
 			r.Abort()
-			return errBroken
+			return model.ErrNoSpace
 		}
 		s.between()
 		return nil
@@ -42,6 +40,7 @@ func (s interrupted) Replace(ctx context.Context, rel string, r model.Replacemen
 	return s.Source.Replace(ctx, rel, r)
 }
 
+// failingStore is a store whose next Append fails if fails is set.
 type failingStore struct {
 	model.Store
 	fails *atomic.Bool
@@ -49,18 +48,20 @@ type failingStore struct {
 
 func (s failingStore) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if s.fails.CompareAndSwap(true, false) {
-		return 0, errBroken
+		return 0, model.ErrNoSpace
 	}
 	return s.Store.Append(id, p, recs...)
 }
 
 // TestStaleWrites has agents add, replace and remove words of their own in versions that others have changed since,
-// while a user adds lines, also between the record of a write and its file. Some writes fail, and relayfs drops the note
-// from memory now and then. After each write that succeeds, the note has each writer's words once.
+// while a user adds lines, also between the record of a write and its file, and decides on suggestions. Some writes fail,
+// and relayfs drops the note from memory now and then. After each step the note has each writer's words once.
 func TestStaleWrites(t *testing.T) {
 	randomtest.Check(t, 200, func(t testing.TB, r *rand.Rand) {
 		const path = "F/Note.md"
-		words, bases := map[string][]string{}, map[string]*model.Version{}
+		bases := map[string]*model.Version{}
+		words := map[string]bool{} // words that the note should have, by agents and the user
+		rejected := false          // the user has rejected a suggestion
 		made := 0
 		var log []string
 		var f *bridgetest.Fixture
@@ -77,7 +78,7 @@ func TestStaleWrites(t *testing.T) {
 					}
 				}
 			})
-			words[""] = append(words[""], word)
+			words[word] = true
 			log = append(log, fmt.Sprintf("user adds %s: %q", word, f.SourceText(path)))
 		}
 		var noRecord, noFile atomic.Bool // the next Append or Replace fails
@@ -93,9 +94,50 @@ func TestStaleWrites(t *testing.T) {
 				}
 			}, &noFile}
 		})
+		noteWords := func() []string {
+			return slices.Sorted(strings.FieldsSeq(diffwrap.Everything.Accepted(f.SourceText(path))))
+		}
+		check := func() {
+			want := []string{"first", "here", "more", "words", "words"}
+			for word, there := range words {
+				if there && word != "" {
+					want = append(want, word)
+				}
+			}
+			slices.Sort(want)
+			if got := noteWords(); !slices.Equal(got, want) {
+				t.Errorf("the note has the words %q, want %q", got, want)
+			}
+			if t.Failed() {
+				t.Fatal(strings.Join(log, "\n"))
+			}
+		}
 		for range 5 + r.IntN(40) {
-			who := randomtest.Pick(r, "claude", "codex", "goose", "")
-			if who == "" {
+			who := randomtest.Pick(r, "ann", "bob", "carl", "user", "user decides")
+			if who == "user decides" {
+				list, err := f.Suggestions(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(list) == 0 {
+					continue
+				}
+				s, verdict := randomtest.Pick(r, list...), randomtest.Pick(r, model.Accepted, model.Rejected)
+				_, err = f.Decide(t.Context(), []string{s.ID}, verdict, model.Author{Name: "user"})
+				log = append(log, fmt.Sprintf("%s: %q to %q: %v: %q", verdict, s.Old, s.New, err, f.SourceText(path)))
+				if err == nil && verdict == model.Rejected {
+					rejected = true
+					for w := range strings.FieldsSeq(s.New) {
+						words[w] = false
+					}
+					for w := range strings.FieldsSeq(s.Old) {
+						words[w] = true
+					}
+				}
+				check()
+				continue
+			}
+			if who == "user" {
 				userAdds()
 				continue
 			}
@@ -117,22 +159,24 @@ func TestStaleWrites(t *testing.T) {
 				continue
 			}
 			base := bases[who]
-			lines, after := strings.Split(base.Text(), "\n"), append(slices.Clone(words[who]), word)
-			kind, at := r.IntN(6), r.IntN(len(strings.Split(base.Text(), "\n")))
+			lines := strings.Split(base.Text(), "\n")
+			kind, at := r.IntN(6), r.IntN(len(lines))
 			own := ""
-			if len(words[who]) > 0 {
-				own = randomtest.Pick(r, words[who]...)
+			if mine := slices.DeleteFunc(strings.Fields(base.Text()), func(w string) bool { return w[0] != who[0] }); len(mine) > 0 {
+				own = randomtest.Pick(r, mine...)
 			}
 			line := slices.IndexFunc(lines, func(line string) bool { return slices.Contains(strings.Fields(line), own) })
+			adds, removes := word, ""
 			switch {
-			case kind < 2 && own != "" && line >= 0:
+			case kind < 2 && own != "":
 				there := strings.Split(lines[line], " ")
 				i := slices.Index(there, own)
-				after = slices.DeleteFunc(after, func(w string) bool { return w == own || w == word && kind == 0 })
+				removes = own
 				if kind == 1 {
 					there[i] = word
 				} else {
 					there = slices.Delete(there, i, i+1)
+					adds = ""
 				}
 				lines[line] = strings.Join(there, " ")
 				if len(there) == 0 {
@@ -147,30 +191,32 @@ func TestStaleWrites(t *testing.T) {
 			noRecord.Store(r.IntN(10) == 0)
 			noFile.Store(r.IntN(10) == 0)
 			saves = r.IntN(6)
-			res, err := f.Write(t.Context(), path, bridge.Write{Base: base, Unread: r.IntN(4) == 0, Text: text, By: model.Author{Name: who, Session: who}})
-			log = append(log, fmt.Sprintf("%s %d: %q becomes %q: %v", who, base.Seq(), base.Text(), text, err))
+			var again []string // words that the write may suggest again
+			for _, s := range base.Suggestions() {
+				if rejected {
+					again = append(again, strings.Fields(s.Old+" "+s.New)...)
+				}
+			}
+			// Several agents would suggest a word several times.
+			unread := r.IntN(3) == 0 && !slices.ContainsFunc(again, func(w string) bool { return w[0] != who[0] })
+			res, err := f.Write(t.Context(), path, bridge.Write{Base: base, Unread: unread, Text: text, By: model.Author{Name: who, Session: who}})
+			log = append(log, fmt.Sprintf("%s %d, unread %v: %q becomes %q: %v", who, base.Seq(), unread, base.Text(), text, err))
 			noRecord.Store(false)
 			noFile.Store(false)
 			saves = 0
 			switch {
 			case err == nil:
 				log = append(log, fmt.Sprintf("    %d %q", res.Version.Seq(), res.Version.Raw()))
-				bases[who], words[who] = res.Version, after
-			case !errors.Is(err, model.ErrRefused) && !errors.Is(err, errBroken):
+				for _, w := range again {
+					if unread {
+						words[w] = slices.Contains(noteWords(), w)
+					}
+				}
+				bases[who], words[removes], words[adds] = res.Version, false, true
+			case !errors.Is(err, model.ErrRefused) && !errors.Is(err, model.ErrNoSpace):
 				t.Fatal(err)
 			}
-			want := []string{"first", "here", "more", "words", "words"}
-			for _, own := range words {
-				want = append(want, own...)
-			}
-			slices.Sort(want)
-			if got := slices.Sorted(strings.FieldsSeq(diffwrap.Everything.Accepted(f.SourceText(path)))); !slices.Equal(got, want) {
-				t.Errorf("the note has the words %q, want %q", got, want)
-			}
-			if t.Failed() {
-				t.Logf("%s", strings.Join(log, "\n"))
-				return
-			}
+			check()
 		}
 	})
 }

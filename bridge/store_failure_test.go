@@ -15,12 +15,16 @@ import (
 // What a user saved while the store failed leaves no identities that the store does not
 // know: a writer who read the note before it is merged like any other.
 func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
-	store := &brokenAll{Store: bridgetest.NewStore(t)}
-	f := bridgetest.New(t, map[string]string{plan: "one two three\nfour five six\n"}, func(o *bridge.Options) { o.Roots[0].Store = store })
+	var fails atomic.Bool
+	f := bridgetest.New(t, map[string]string{plan: "one two three\nfour five six\n"}, func(o *bridge.Options) {
+		o.Roots[0].Store = failingStore{o.Roots[0].Store, &fails}
+	})
 	mid := write(t, f.Workspace, plan, bridge.Write{Text: "one two three more\nfour five six\n", By: ann}).Version
-	store.broken.Store(true)
+	fails.Store(true)
 	f.Person(plan, "typed\n"+f.SourceText(plan))
-	store.broken.Store(false)
+	if fails.Swap(false) {
+		t.Fatal("the store did not fail")
+	}
 	pendingOf(t, f.Workspace)
 	res := write(t, f.Workspace, plan, bridge.Write{Base: mid, Text: "one two three more\nfour 5 six\n", By: bob})
 	if got, want := res.Version.Text(), "typed\none two three more\nfour 5 six\n"; got != want {
@@ -28,24 +32,11 @@ func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
 	}
 }
 
-// brokenAll keeps nothing while it is broken.
-type brokenAll struct {
-	*bridgetest.Store
-	broken atomic.Bool
-}
+// unreadable is a failingStore that cannot read documents either until the next Append.
+type unreadable struct{ failingStore }
 
-func (s *brokenAll) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
-	if s.broken.Load() {
-		return 0, model.ErrNoSpace
-	}
-	return s.Store.Append(id, p, recs...)
-}
-
-// unreadable is a store that can be asked nothing about documents, and keeps nothing, while it is broken.
-type unreadable struct{ brokenAll }
-
-func (s *unreadable) Load(id model.DocID) (model.History, error) {
-	if s.broken.Load() {
+func (s unreadable) Load(id model.DocID) (model.History, error) {
+	if s.fails.Load() {
 		return model.History{}, errors.New("disk error")
 	}
 	return s.Store.Load(id)
@@ -53,12 +44,16 @@ func (s *unreadable) Load(id model.DocID) (model.History, error) {
 
 // What a user saves while the store does not work stays, whoever writes then.
 func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
-	store := &unreadable{brokenAll{Store: bridgetest.NewStore(t)}}
-	f := bridgetest.New(t, map[string]string{plan: "one\n"}, func(o *bridge.Options) { o.Roots[0].Store = store })
+	var fails atomic.Bool
+	f := bridgetest.New(t, map[string]string{plan: "one\n"}, func(o *bridge.Options) {
+		o.Roots[0].Store = unreadable{failingStore{o.Roots[0].Store, &fails}}
+	})
 	write(t, f.Workspace, plan, bridge.Write{Text: "one two\n", By: ann})
-	store.broken.Store(true)
+	fails.Store(true)
 	f.Person(plan, "typed by a person\n"+f.SourceText(plan))
-	store.broken.Store(false)
+	if fails.Swap(false) {
+		t.Fatal("the store did not fail")
+	}
 	f.Workspace.Update(t.Context(), plan, bob, nil, func(current *model.Version) (string, error) { return current.Text() + "more\n", nil })
 	if got := f.SourceText(plan); !strings.Contains(got, "typed by a person") {
 		t.Errorf("the person's save is gone: %q", got)

@@ -80,7 +80,7 @@ func (p Person) Rename(oldRel, newRel string) {
 	p.t.Helper()
 	p.mkdir(path.Dir(newRel))
 	p.check("rename", oldRel, p.in(oldRel, func(from disk.Dir, name string) error {
-		return p.in(newRel, func(to disk.Dir, newName string) error { return from.RenameNew(name, to, newName) })
+		return p.in(newRel, func(to disk.Dir, newName string) error { return from.Rename(name, to, newName) })
 	}))
 }
 

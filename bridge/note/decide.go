@@ -53,18 +53,10 @@ func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Sugg
 func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*attribution.Outcome, error) {
 	l := n.Lock()
 	defer l.Unlock()
-	return l.outcomes(since, marks)
-}
-
-func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*attribution.Outcome, error) {
-	t, err := n.currentTable()
+	x, err := l.layoutSince(since)
 	if err != nil {
 		return nil, err
 	}
-	if since.Runs() == nil && n.id != "" {
-		since.SetRuns(n.runsOf(since))
-	}
-	x := t.LayOut(since.Known(), t.UnitsOf(since.Raw(), since.Runs()).AfterEdits(since.CanonicalEdits()))
 	out := make([]*attribution.Outcome, len(marks))
 	for i := range marks {
 		out[i] = x.OutcomeOf(marks[i])
@@ -72,25 +64,36 @@ func (n *Locked) outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]
 	return out, nil
 }
 
+// layoutSince returns the layout of an earlier version, with the decisions that were made since.
+func (n *Locked) layoutSince(since *model.Version) (*attribution.Layout, error) {
+	t, err := n.currentTable()
+	if err != nil {
+		return nil, err
+	}
+	if since.Runs() == nil && n.id != "" {
+		since.SetRuns(n.runsOf(since))
+	}
+	return t.LayOut(since.Known(), t.UnitsOf(since.Raw(), since.Runs()).AfterEdits(since.CanonicalEdits())), nil
+}
+
 // withoutRejected returns an earlier version without the suggestions that a user has rejected since.
 func (n *Locked) withoutRejected(since *model.Version) *model.Version {
-	raw, known, marks := since.Canonical(), since.Known(), since.Suggestions()
-	outcomes, err := n.outcomes(since, marks)
-	var edits []diffwrap.Edit
-	for i, out := range outcomes {
-		if out == nil || out.Verdict != model.Rejected || out.Withdrawn {
-			continue
-		}
-		for _, at := range marks[i].Stretches() {
-			edits = append(edits, diffwrap.Edit{Off: at.Start, Len: at.End - at.Start, New: known.Before(at.End).From(at.Start).Original(at.Of(raw))})
-		}
-	}
-	if err != nil || len(edits) == 0 {
+	x, err := n.layoutSince(since)
+	if err != nil {
 		return since
 	}
-	v := model.NewVersion(diffwrap.Apply(raw, edits), n.set.o.View, since.ModTime())
-	known = known.AfterEdits(raw, edits)
+	rejected := slices.DeleteFunc(since.Suggestions(), func(s diffwrap.Suggestion) bool {
+		out := x.OutcomeOf(s)
+		return out == nil || out.Verdict != model.Rejected || out.Withdrawn
+	})
+	edits := since.Known().Decide(x.Raw, false, func(diffwrap.Attached) bool { return true }, rejected...)
+	if len(edits) == 0 {
+		return since
+	}
+	v := model.NewVersion(diffwrap.Apply(x.Raw, edits), n.set.o.View, since.ModTime())
+	known := since.Known().AfterEdits(x.Raw, edits)
 	v.Attribute(known, nil, known)
+	v.SetRuns(x.AfterEdits(edits).Runs)
 	return v
 }
 

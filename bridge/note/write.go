@@ -151,6 +151,9 @@ func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 		if !errors.Is(err, model.ErrConflict) {
 			return res, err
 		}
+		if !l.node.Location().InTree { // its path may have another note now
+			break
+		}
 		ev, err = l.refresh(ctx)
 		if err != nil {
 			return Result{}, err

@@ -100,6 +100,9 @@ func (m *Map) Keys() (keys []string) {
 type Setter struct {
 	Key    string
 	Client ClientID
+	// Conflict is set if the document's client had set the value, and the last update has set it too, by a client that did
+	// not have that value. Which value wins does not matter.
+	Conflict bool
 }
 
 // KeysSince returns the committed keys in the order in which they came into the document, without the first n. It also
@@ -112,8 +115,8 @@ func (m *Map) KeysSince(n int) (keys []Setter, next int) {
 		}
 		next = len(b.KeyOrder)
 		for _, e := range b.KeyOrder[min(n, next):] {
-			if h := s.Entries[e].Head; h != 0 && !s.Items[h].Deleted() {
-				keys = append(keys, Setter{s.Entries[e].Key, ClientID(s.IDOf(&s.Items[h]).Client)})
+			if e := s.Entries[e]; e.Head != 0 && !s.Items[e.Head].Deleted() {
+				keys = append(keys, Setter{e.Key, ClientID(s.IDOf(&s.Items[e.Head]).Client), e.Conflict == s.Epoch})
 			}
 		}
 	})

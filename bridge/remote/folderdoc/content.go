@@ -34,26 +34,14 @@ func EnsureNonEmpty(doc *ycrdt.Doc) {
 func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 	users := doc.Map("users")
 	doc.Transact(func(tx *ycrdt.Txn) {
-		v, _ := users.GetIn(tx, user)
-		m, ok := v.(*ycrdt.Map)
-		if !ok {
+		switch ids := idsIn(tx, users, user); {
+		case ids == nil:
 			added = users.Set(tx, user, ycrdt.NewMap(map[string]any{
 				"ids": ycrdt.NewArray(float64(client)), "ds": ycrdt.NewArray(),
 			})) == nil
-			return
+		case !slices.ContainsFunc(ids.ValuesIn(tx), func(id any) bool { return number(id) == float64(client) }):
+			added = ids.Push(tx, float64(client)) == nil
 		}
-		v, _ = m.GetIn(tx, "ids")
-		ids, ok := v.(*ycrdt.Array)
-		if !ok {
-			added = m.Set(tx, "ids", ycrdt.NewArray(float64(client))) == nil
-			return
-		}
-		for _, id := range ids.ValuesIn(tx) {
-			if number(id) == float64(client) {
-				return
-			}
-		}
-		added = ids.Push(tx, float64(client)) == nil
 	})
 	return added
 }
@@ -115,34 +103,44 @@ func idsIn(tx *ycrdt.Txn, users *ycrdt.Map, user string) *ycrdt.Array {
 }
 
 // Mirror begins a local change of a content document, and mirrored ends it. mirrored writes the changed front matter to
-// the document's mirror, if there is one, and returns the keys of the properties whose values it set. The change must
-// reach other clients as one update; otherwise they write the old values back into the text.
-func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
+// the document's mirror, if there is one. The change must reach other clients as one update; otherwise they write the
+// old values back into the text.
+func Mirror(doc *ycrdt.Doc) (mirrored func()) {
 	mirror := doc.Map(propertiesName)
 	if mirror.Len() == 0 {
-		return func() []string { return nil }
+		return func() {}
 	}
 	text := doc.Text(ContentsName)
 	before := text.String()
-	return func() (keys []string) {
+	return func() {
 		set, drop := frontmatter.Mirror(before, text.String(), maps.Collect(mirror.All()))
 		doc.Transact(func(tx *ycrdt.Txn) {
 			for _, p := range set {
-				keys = append(keys, p.Key)
 				_ = mirror.Set(tx, p.Key, p.Value) // a string always has a Yjs form
 			}
 			for _, key := range drop {
 				mirror.Delete(tx, key)
 			}
 		})
-		return keys
 	}
 }
 
-// Repair reconciles the given properties whose values differ between the text and the mirror, and reports whether it
-// has changed any. Such differences arise if two clients set one property concurrently: the text then
-// contains a mixture of both values, and the mirror one of them. Repair writes the mirror's values into the text. It
-// also writes them to the mirror again, because clients copy new mirror values to their text.
+// Conflicts returns the properties that the last transaction set in the mirror, by a client that did not have the value
+// that this document's client had set. The text then contains a mixture of both values, and the mirror one of them. If
+// only the text differs from the mirror, there is no conflict: a client without the mirror has changed the property.
+func Conflicts(doc *ycrdt.Doc) (keys []string) {
+	setters, _ := doc.Map(propertiesName).KeysSince(0)
+	for _, s := range setters {
+		if s.Conflict {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+// Repair reconciles the properties of a conflict, and reports whether it has changed any. It writes the mirror's values
+// into the text where they differ. It also writes them to the mirror again, because clients copy new mirror values to
+// their text.
 func Repair(doc *ycrdt.Doc, keys []string) bool {
 	mirror, contents := doc.Map(propertiesName), doc.Text(ContentsName)
 	have := contents.String()

@@ -46,8 +46,10 @@ type docState struct {
 	last       uint64     // sequence number of the last local record
 	agent      string     // user for whom this process is registered in the document, or "" if not registered yet
 	reclaimed  int        // number of times that the registration was repeated
-	mirrored   []string   // properties that were just set; see repair
 	pruned     bool       // whether unneeded facts were removed
+
+	conflicts []string    // properties that this process and another client have set concurrently; see repair
+	repair    *time.Timer // calls repair; nil if there was no conflict
 }
 
 type outgoing struct {
@@ -158,9 +160,9 @@ func merge(updates [][]byte) ([]byte, error) {
 	return ycrdt.MergeUpdates(updates...)
 }
 
-// drop removes the document from memory, except for the updates in s.unstored.
+// drop removes the document from memory, except for the updates in s.unstored and the conflicts.
 func (s *docState) drop() {
-	s.doc, s.ownUpdates, s.agent, s.reclaimed, s.mirrored, s.pruned = nil, nil, "", 0, nil, false
+	s.doc, s.ownUpdates, s.agent, s.reclaimed, s.pruned = nil, nil, "", 0, false
 }
 
 // View calls fn with the document and its modification time. The document does not change during the call.
@@ -198,7 +200,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			}
 			return d.appendUpdates(s, rec) // the record has data about the existing text
 		}
-		d.watch(s, mirrored())
+		mirrored()
 		if d.Note {
 			if !s.pruned {
 				facts.Prune(s.doc, time.Now())
@@ -291,6 +293,7 @@ func (d *Document) Receive(update []byte, wait bool) error {
 			s.version++
 			s.changedAt(time.Now())
 			d.set.callbacks.Changed(d)
+			d.repairLater(s)
 			d.reclaim(s)
 		}
 		if wait {
@@ -337,50 +340,32 @@ func (d *Document) keep(s *docState, rec *model.Record) error {
 	return err
 }
 
-// watch schedules a repair of the properties that a change has set.
-func (d *Document) watch(s *docState, keys []string) {
-	if len(keys) == 0 {
+// repairLater notes the properties that the update just received has set concurrently with this process. It calls repair
+// once no update has arrived for a random time, so that several mounts do not repair simultaneously.
+func (d *Document) repairLater(s *docState) {
+	s.conflicts = append(s.conflicts, folderdoc.Conflicts(s.doc)...)
+	if len(s.conflicts) == 0 {
 		return
 	}
-	s.mirrored = append(s.mirrored, keys...)
-	if len(s.mirrored) == len(keys) {
-		d.repairLater(s.version + 1)
-	}
-}
-
-// repairLater calls repair once the document has not changed for a random time, so that several mounts do not repair
-// simultaneously. version is the version after the current change.
-func (d *Document) repairLater(version int64) {
 	quiet := d.set.Resync / 20 // a second, unless a test shortens Resync
-	changed, wait := time.Now(), quiet+rand.N(quiet/2)
-	var look func()
-	look = func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		s := &d.state
-		switch {
-		case s.doc == nil || len(s.mirrored) == 0:
-			return
-		case s.version != version:
-			version, changed = s.version, time.Now()
-		case time.Since(changed) >= wait:
-			d.repair(s)
-			return
-		}
-		time.AfterFunc(quiet/8, look)
+	if s.repair != nil {
+		s.repair.Stop()
 	}
-	time.AfterFunc(quiet/8, look)
+	s.repair = time.AfterFunc(quiet+rand.N(quiet/2), d.repair)
 }
 
-// repair rewrites properties that this process and another client have set concurrently.
-func (d *Document) repair(s *docState) {
-	keys := s.mirrored
-	s.mirrored = nil
-	rec := model.Record{Client: uint64(d.set.Client), Clock: s.doc.StateVector()[d.set.Client]}
-	if d.set.WriteAccess.ReadOnlyErr() == nil && folderdoc.Repair(s.doc, keys) {
-		d.appendOwn(s, &rec)
-		d.set.callbacks.Changed(d)
-	}
+// repair reconciles the text and the mirror of the properties in s.conflicts.
+func (d *Document) repair() {
+	_ = d.loaded(func(s *docState) error {
+		keys := s.conflicts
+		s.conflicts = nil
+		rec := model.Record{Client: uint64(d.set.Client), Clock: s.doc.StateVector()[d.set.Client]}
+		if d.set.WriteAccess.ReadOnlyErr() == nil && folderdoc.Repair(s.doc, keys) {
+			d.appendOwn(s, &rec)
+			d.set.callbacks.Changed(d)
+		}
+		return nil
+	})
 }
 
 // Flush stores the updates from the server that are not stored yet. The store also reports the errors of Flush as

@@ -33,9 +33,10 @@ type Branch struct {
 
 // An Entry is one key of a branch. Its items form a list, whose rightmost item has the current value.
 type Entry struct {
-	branch int32
-	Key    string
-	Head   structs.Ref // the rightmost item, or 0 if there is none
+	branch   int32
+	Key      string
+	Head     structs.Ref // the rightmost item, or 0 if there is none
+	Conflict uint64      // epoch of the last transaction with a conflict; see ycrdt.Setter
 }
 
 func (s *Store) NewBranch(typeRef uint8) *Branch {
