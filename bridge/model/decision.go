@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
@@ -154,6 +156,27 @@ func (e JournalEntry) BatchOf() string {
 		return e.Batch
 	}
 	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
+}
+
+// batchTime is the layout of the time with which the name of a batch begins.
+const batchTime = "20060102T150405.000"
+
+// lastBatch is the number of the last batch. It starts at random, because other processes name batches, too.
+var lastBatch = rand.Uint32()
+
+// NewBatch returns a name for decisions that are made together.
+func NewBatch() string {
+	return fmt.Sprintf("%s-%08x", time.Now().UTC().Format(batchTime), atomic.AddUint32(&lastBatch, 1))
+}
+
+// BatchStart returns a number that is less than the Order of all entries of a batch. It returns 0 if NewBatch did not
+// make the name.
+func BatchStart(name string) uint64 {
+	t, err := time.Parse(batchTime, name[:min(len(batchTime), len(name))])
+	if err != nil {
+		return 0
+	}
+	return uint64(max(0, t.UnixMicro()))
 }
 
 func (e JournalEntry) Withdrawn() bool { return e.Decision != nil && e.Decision.Withdrawn }
