@@ -147,15 +147,12 @@ func (d *DecidedItem) ResultText() string {
 	return d.New
 }
 
-// BatchOf returns the name by which Undo finds the entry's batch.
-func (e JournalEntry) BatchOf() string {
-	if e.Decision != nil {
-		return e.Decision.Batch
+// BatchOf returns the name by which Undo finds the batch of a journalled record.
+func (r *Record) BatchOf() string {
+	if r.Decision != nil {
+		return r.Decision.Batch
 	}
-	if e.Batch != "" {
-		return e.Batch
-	}
-	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
+	return r.Batch
 }
 
 // batchTime is the layout of the time with which the name of a batch begins.

@@ -364,7 +364,7 @@ func (j journalView) hasAllOf(batch string, ids []string) bool {
 func (j journalView) reaches(s selection) bool {
 	from := uint64(math.MaxUint64)
 	for batch := range s {
-		from = min(from, j.startOf(batch))
+		from = min(from, model.BatchStart(batch))
 	}
 	for _, e := range j.all {
 		if e.Order > from && e.Decision != nil && e.Decision.Proposal != nil {
@@ -375,16 +375,6 @@ func (j journalView) reaches(s selection) bool {
 		}
 	}
 	return from > 0 && len(j.all) > 0 && j.all[len(j.all)-1].Order <= from
-}
-
-// startOf returns a number that is at most the Order of all entries of a batch, or 0 if unknown.
-func (j journalView) startOf(batch string) uint64 {
-	for _, e := range j.all {
-		if e.Decision == nil && e.Batch == "" && e.BatchOf() == batch { // the only entry
-			return e.Order
-		}
-	}
-	return model.BatchStart(batch)
 }
 
 // move is a move or a removal of a folder, or of a file, by a decision on a proposal.

@@ -77,7 +77,7 @@ func (s *Store) Propose(c model.ProposalChange) error {
 // number sets rec.Order, the place of rec in the journal. The caller holds s.mu until the record is in the log.
 func (s *Store) number(rec *model.Record) {
 	if s.sequence != nil {
-		s.sequence.Pass(model.BatchStart(model.JournalEntry{Record: *rec}.BatchOf()))
+		s.sequence.Pass(model.BatchStart(rec.BatchOf()))
 		rec.Order = s.sequence.Next()
 	}
 }
