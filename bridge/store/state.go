@@ -197,14 +197,12 @@ func (s *tail) journal(limit int) (list []model.JournalEntry, err error) {
 	err = s.view(func(v checkpoint.View) error {
 		aborted := make(map[model.DocID]uint64) // first record of each document that a later frame aborts
 		for _, e := range slices.Backward(s.entries) {
-			if first, ok := aborted[e.ID]; e.Kind == wal.Abort && (!ok || e.Seq < first) {
+			first, ok := aborted[e.ID]
+			if e.Kind == wal.Abort && (!ok || e.Seq < first) {
 				aborted[e.ID] = e.Seq
 			}
-			for _, rec := range slices.Backward(e.Proposals.Journal) {
-				list = append(list, model.JournalEntry{Record: rec})
-			}
-			for _, rec := range slices.Backward(e.Records) {
-				if first, ok := aborted[e.ID]; rec.Journalled() && (!ok || rec.Seq < first) {
+			for _, rec := range slices.Backward(slices.Concat(e.Records, e.Proposals.Journal)) {
+				if e.Kind == wal.Proposals || rec.Journalled() && (!ok || rec.Seq < first) {
 					rec.Update, rec.Save = nil, nil
 					list = append(list, model.JournalEntry{ID: e.ID, Record: rec})
 				}
