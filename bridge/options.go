@@ -72,7 +72,7 @@ type (
 // ErrNothingToUndo is the error for a batch, an item or a session without anything to undo.
 var ErrNothingToUndo = review.ErrNothingToUndo
 
-func NewBatch() string { return namespace.NewBatch() }
+func NewBatch() string { return model.NewBatch() }
 
 func MayBlock(ctx context.Context) bool { return model.MayBlock(ctx) }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -146,5 +147,41 @@ func BenchmarkTenThousandSuggestions(b *testing.B) {
 	}
 	for what, took := range map[string]time.Duration{"list": list, "decide": decide, "undo": undo} {
 		b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), "ms-to-"+what)
+	}
+}
+
+// BenchmarkUndoInALongJournal prints how much longer it takes to undo the newest decision after eight times as many decisions, of
+// which the checkpoint has half.
+func BenchmarkUndoInALongJournal(b *testing.B) {
+	undo := func(n int) (took time.Duration) {
+		s := bridgetest.NewStore(b)
+		f := bridgetest.New(b, map[string]string{plan: "some {--words--} here\n"}, func(o *bridge.Options) { o.Roots[0].Store = s })
+		addDecisions(b, s, n/2)
+		if err := s.Checkpoint(); err != nil {
+			b.Fatal(err)
+		}
+		addDecisions(b, s, n/2)
+		const times = 20
+		for range times {
+			list, err := f.Suggestions(b.Context(), plan)
+			if err != nil || len(list) != 1 {
+				b.Fatal(list, err)
+			}
+			decided, err := f.Decide(b.Context(), []string{list[0].ID}, model.Accepted, person)
+			if err != nil || len(decided.Decided) != 1 {
+				b.Fatal(decided, err)
+			}
+			start := time.Now()
+			if out, err := f.Undo(b.Context(), decided.Batch, person); err != nil || len(out.Decided) != 1 {
+				b.Fatal(out, err)
+			}
+			took += time.Since(start)
+		}
+		return took / times
+	}
+	for b.Loop() {
+		few, many := undo(1_000), undo(8_000)
+		b.ReportMetric(float64(few.Microseconds())/1000, "ms-after-1000")
+		b.ReportMetric(float64(many)/float64(few), "x-for-8x")
 	}
 }

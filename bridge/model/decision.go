@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
@@ -145,15 +147,33 @@ func (d *DecidedItem) ResultText() string {
 	return d.New
 }
 
-// BatchOf returns the name by which Undo finds the entry's batch.
-func (e JournalEntry) BatchOf() string {
-	if e.Decision != nil {
-		return e.Decision.Batch
+// BatchOf returns the name by which Undo finds the batch of a journalled record.
+func (r *Record) BatchOf() string {
+	if r.Decision != nil {
+		return r.Decision.Batch
 	}
-	if e.Batch != "" {
-		return e.Batch
+	return r.Batch
+}
+
+// batchTime is the layout of the time with which the name of a batch begins.
+const batchTime = "20060102T150405.000"
+
+// lastBatch is the number of the last batch. It starts at random, because other processes name batches, too.
+var lastBatch = rand.Uint32()
+
+// NewBatch returns a name for decisions that are made together.
+func NewBatch() string {
+	return fmt.Sprintf("%s-%08x", time.Now().UTC().Format(batchTime), atomic.AddUint32(&lastBatch, 1))
+}
+
+// BatchStart returns a number that is less than the Order of all entries of a batch. It returns 0 if NewBatch did not
+// make the name.
+func BatchStart(name string) uint64 {
+	t, err := time.Parse(batchTime, name[:min(len(batchTime), len(name))])
+	if err != nil {
+		return 0
 	}
-	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
+	return uint64(max(0, t.UnixMicro()))
 }
 
 func (e JournalEntry) Withdrawn() bool { return e.Decision != nil && e.Decision.Withdrawn }

@@ -349,7 +349,7 @@ type Store interface {
 	// UseSequence makes the store number new journal records with s. It first passes the numbers in its journal and
 	// proposals to s. Before this call the store numbers nothing.
 	UseSequence(s *Sequence) error
-	// Journal returns at most limit of the newest journalled records, newest first.
+	// Journal returns at most limit of the newest journalled records, newest first. Callers must not change their data.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals, oldest first.
 	Proposals() ([]ProposalRecord, error)

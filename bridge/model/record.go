@@ -24,7 +24,7 @@ type Record struct {
 	Update  []byte `json:"-" cbor:"update,omitempty"` // Yjs update V1
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
-	Batch   string `json:"batch,omitempty"` // shared by the changes of one call, if there were several
+	Batch   string `json:"batch,omitempty"` // name shared by the changes of one call, if there were several; a change of front matter always has one
 	Time    time.Time
 	// Order is the place of a journalled record in the journals of its workspace; see Sequence. The Store sets it.
 	Order uint64 `json:"order,omitempty"`

@@ -123,7 +123,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
 	if st.Moved && to.InSource() == n {
 		_, lost := st.Path.Split()
-		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, lost)
+		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: model.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, lost)
 		back.Author, back.Session = author.Name, author.Session
 		change = model.ProposalChange{Upserted: []model.ProposalRecord{back}, Removed: []string{rec.ID}}
 		withdrawn = true
@@ -187,7 +187,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 }
 
 func withdrawnRecord(old model.ProposalRecord, author model.Author) model.Record {
-	return old.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, time.Now().UTC())
+	return old.Decided(model.Decision{Batch: model.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, time.Now().UTC())
 }
 
 func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id string, err error) {

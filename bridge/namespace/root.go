@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -146,7 +143,7 @@ func (l *Locked) PersistChanges() {
 	for _, rec := range s.Invalidated {
 		l.log.Warn("proposal dropped: its note or file no longer exists, or its path is taken",
 			model.LogPath, string(l.Path().Join(rec.Rel)), "kind", string(rec.Kind))
-		d := model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Withdrawn: true}
+		d := model.Decision{Batch: model.NewBatch(), Verdict: model.Rejected, Withdrawn: true}
 		change.Removed, change.Journal = append(change.Removed, rec.ID), append(change.Journal, rec.Decided(d, now))
 		if rec.Kind == model.ProposedRename {
 			ended := decidedRename(rec, nil, d, "")
@@ -159,14 +156,6 @@ func (l *Locked) PersistChanges() {
 		}
 	}
 	l.QueueEvents(s.Events...)
-}
-
-// lastBatch is the number of the last batch. It starts at random, because other processes name batches, too.
-var lastBatch = rand.Uint32()
-
-// NewBatch returns a name for decisions that are made together.
-func NewBatch() string {
-	return fmt.Sprintf("%s-%08x", time.Now().UTC().Format("20060102T150405.000"), atomic.AddUint32(&lastBatch, 1))
 }
 
 // Rewrite replaces the content of n's file with fn(content). If another save comes first, it tries again with the new

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 )
 
 type Location struct {
@@ -195,7 +196,9 @@ func asString(data []byte) string { return unsafe.String(unsafe.SliceData(data),
 // newVersion makes a version with the given raw text, and with its attribution if the document is in that state.
 func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 	v := model.NewVersion(raw, n.set.o.View, modTime)
-	n.separate(v)
+	if attribution.MarksIn(raw) && (n.live != nil || n.doc != nil && n.text.String() == raw) {
+		n.separate(v) // otherwise v is a program's pending write, without users' text in agents' marks
+	}
 	return v
 }
 

@@ -262,14 +262,10 @@ func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*mo
 	return n.publishAfter(current, n.newVersion(raw, modTime)), nil
 }
 
-// separate attributes the recorded marks in v, and moves users' text out of agents' marks. It does nothing if the
-// document is not in memory, or if its text differs from the text of v.
+// separate attributes the recorded marks in v, whose text is the document's, and moves users' text out of agents' marks.
 func (n *Locked) separate(v *model.Version) {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return
-	}
-	if n.live == nil && (n.doc == nil || n.text.String() != v.Raw()) {
-		return // v is a program's pending write, without users' text in agents' marks
 	}
 	l, err := n.currentTable()
 	if err != nil {

@@ -49,7 +49,7 @@ func (o *Outcome) change(x *namespace.Node) {
 const maxConcurrentDecisions = 128
 
 func newOutcome() Outcome {
-	return Outcome{Batch: namespace.NewBatch(), Failed: make(map[model.Path]error), changed: make(map[*namespace.Node]bool)}
+	return Outcome{Batch: model.NewBatch(), Failed: make(map[model.Path]error), changed: make(map[*namespace.Node]bool)}
 }
 
 // Decide accepts or rejects the suggestions and proposals with the given ids. The suggestions of one note are decided

@@ -33,12 +33,18 @@ func (r *Review) begin(op string) error {
 // Journal lists the newest journal entries, newest first: decisions, front matter changes, session notes and approvals.
 // limit is the maximum number of entries.
 func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
-	var all []model.JournalEntry
+	all, _, err := r.newest(limit)
+	return all, err
+}
+
+// newest is Journal. more reports whether there may be older entries.
+func (r *Review) newest(limit int) (all []model.JournalEntry, more bool, err error) {
 	for _, f := range r.tree.Roots() {
 		list, err := f.Store.Journal(limit)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
+		more = more || len(list) == limit
 		for i, e := range list {
 			list[i].Path, list[i].Root, list[i].Rel = shownAt(f, e), f.Name, string(e.Path)
 		}
@@ -52,7 +58,7 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 		return again
 	})
 	all = namespace.FilterVisible(r.tree, all, func(e model.JournalEntry) model.Path { return e.Path })
-	return all[:min(limit, len(all))], nil
+	return all[:min(limit, len(all))], more, nil
 }
 
 // shownAt returns the current path of the entry's note, or the source path in the entry's proposal. It returns the last

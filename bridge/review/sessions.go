@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/namespace"
 )
 
 // SetSessionNote stores an agent's description of its session in the journal of every root, because each root may be
@@ -16,7 +15,7 @@ func (r *Review) SetSessionNote(author model.Author, n model.SessionNote) error 
 		return err
 	}
 	defer r.config.Events.EndOp()
-	rec := model.Record{Author: author.Name, Session: author.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), SessionNote: &n}
+	rec := model.Record{Author: author.Name, Session: author.Session, Batch: model.NewBatch(), Time: time.Now().UTC(), SessionNote: &n}
 	for _, f := range r.tree.Roots() {
 		if err := f.Store.Propose(model.ProposalChange{Journal: []model.Record{rec}}); err != nil {
 			return model.WrapError(op, f.Path(), err)
@@ -46,6 +45,6 @@ func (r *Review) RecordApproval(p model.Path, author model.Author, a model.Appro
 	if f == nil {
 		return &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 	}
-	rec := model.Record{Author: author.Name, Session: author.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), Approval: &a}
+	rec := model.Record{Author: author.Name, Session: author.Session, Batch: model.NewBatch(), Time: time.Now().UTC(), Approval: &a}
 	return model.WrapError(op, p, f.Store.Propose(model.ProposalChange{Journal: []model.Record{rec}}))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -17,8 +18,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/planner"
 )
 
-// maxUndoScan is the number of journal entries in which Undo looks for a batch.
-const maxUndoScan = 20_000
+const (
+	firstUndoScan = 4      // number of journal entries that an undo reads first
+	maxUndoScan   = 20_000 // number of journal entries in which an undo looks for a batch
+)
 
 // ErrNothingToUndo is the error for a batch or an item that is not in the journal or is already undone, and for a
 // session without anything to undo.
@@ -37,7 +40,7 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 	}
 	defer r.config.Events.EndOp()
 	r.ResumeDecisions(context.WithoutCancel(ctx))
-	j, err := r.journal(ctx)
+	j, err := r.journal(ctx, func(j journalView) bool { return j.hasAllOf(batch, ids) })
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -63,9 +66,12 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 		out.Undone = append(out.Undone, e.JournalEntry)
 	}
 	if out.Notes == 0 && len(out.Failed) > 0 {
-		out.Older = j.olderBatch(entries[0].BatchOf())
+		_, err = r.journal(ctx, func(j journalView) bool {
+			out.Older = j.olderBatch(entries[0].BatchOf())
+			return out.Older != ""
+		})
 	}
-	return out, ctx.Err()
+	return out, cmp.Or(err, ctx.Err())
 }
 
 // startUndo stores the intent of an undo of several entries: the links in front matter that were rewritten for a rename
@@ -92,7 +98,7 @@ func (r *Review) resumeUndo(ctx context.Context, d *model.Decision, out *Outcome
 	for _, item := range d.Items {
 		s.add(d.Undoes, item.ID)
 	}
-	j, err := r.journal(ctx)
+	j, err := r.journal(ctx, func(j journalView) bool { return j.reaches(s) })
 	if err == nil {
 		r.undoEntries(ctx, j, j.selected(s), model.Author{Name: d.By}, out)
 	}
@@ -114,7 +120,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	if err != nil {
 		return Outcome{}, err
 	}
-	j, err := r.journal(ctx)
+	j, err := r.journal(ctx, func(journalView) bool { return false })
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -315,21 +321,60 @@ type journalView struct {
 	undoable []undoableEntry // entries that can still be undone
 }
 
-// journal reads every note first: this adds interrupted decisions to the journal and finds documents by their texts.
-func (r *Review) journal(ctx context.Context) (j journalView, err error) {
+// journal reads the newest entries until it has enough of them. It reads every note first: this adds interrupted
+// decisions to the journal and finds documents by their texts.
+func (r *Review) journal(ctx context.Context, enough func(journalView) bool) (journalView, error) {
 	if err := r.indexes.ReadNotes(ctx); err != nil {
-		return j, err
+		return journalView{}, err
 	}
-	if j.all, err = r.Journal(maxUndoScan); err != nil {
-		return j, err
-	}
-	undos := model.UndosOf(j.all)
-	for _, e := range j.all {
-		if items, ok := undos.Undoable(e); ok {
-			j.undoable = append(j.undoable, undoableEntry{e, items})
+	for limit := firstUndoScan; ; limit = min(4*limit, maxUndoScan) {
+		all, more, err := r.newest(limit)
+		if err != nil {
+			return journalView{}, err
+		}
+		j := journalView{all: all}
+		undos := model.UndosOf(all)
+		for _, e := range all {
+			if items, ok := undos.Undoable(e); ok {
+				j.undoable = append(j.undoable, undoableEntry{e, items})
+			}
+		}
+		if enough(j) || !more || limit == maxUndoScan {
+			return j, nil
 		}
 	}
-	return j, nil
+}
+
+// hasAllOf reports whether older entries do not matter for find.
+func (j journalView) hasAllOf(batch string, ids []string) bool {
+	if batch != "" {
+		return j.reaches(selection{batch: nil})
+	}
+	s, err := j.find("", ids)
+	for _, id := range ids { // a part of an ID may match an older item, too
+		if !slices.ContainsFunc(slices.Collect(maps.Values(s)), func(items map[string]bool) bool { return items[id] }) {
+			return false
+		}
+	}
+	return err == nil && j.reaches(s)
+}
+
+// reaches reports whether j has all entries of the selected batches, and all newer ones. For each of these that is about
+// a proposal, it must also have the proposal's batch and the undone batch, which show the moves (see moves).
+func (j journalView) reaches(s selection) bool {
+	from := uint64(math.MaxUint64)
+	for batch := range s {
+		from = min(from, model.BatchStart(batch))
+	}
+	for _, e := range j.all {
+		if e.Order > from && e.Decision != nil && e.Decision.Proposal != nil {
+			from = min(from, model.BatchStart(e.Decision.Batch))
+			if e.Decision.Undoes != "" {
+				from = min(from, model.BatchStart(e.Decision.Undoes))
+			}
+		}
+	}
+	return from > 0 && len(j.all) > 0 && j.all[len(j.all)-1].Order <= from
 }
 
 // move is a move or a removal of a folder, or of a file, by a decision on a proposal.
@@ -615,7 +660,7 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 			return planner.Plan{}, err
 		}
 		links := slices.DeleteFunc(slices.Clone(list), func(s model.Suggestion) bool { return !slices.Contains(ids, s.ID) })
-		return planner.Decide(current, x, links, model.Decision{Batch: namespace.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, nil), nil
+		return planner.Decide(current, x, links, model.Decision{Batch: model.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, nil), nil
 	}})
 	if err != nil {
 		return nil, nil, err

@@ -9,50 +9,27 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// query runs a rare query on the checkpoint together with frames after it.
-func (s *Store) query(op string, entries []*wal.Entry, read func(checkpoint.View) error) error {
+// query runs a rare query on the checkpoint together with the frames after it.
+func (s *Store) query(op string, read func(checkpoint.View) error) error {
+	s.mu.Lock()
+	entries := s.tail.entries
+	s.mu.Unlock()
 	return s.wrapErr(op, s.checkpoint.ViewWith(entries, read))
 }
 
-// entries returns the frames after the checkpoint.
-func (s *Store) entries() []*wal.Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tail.entries
-}
-
 func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
-	err = s.query(op, s.entries(), func(v checkpoint.View) (err error) {
+	err = s.query(op, func(v checkpoint.View) (err error) {
 		out, err = read(v)
 		return err
 	})
 	return out, err
 }
 
-func (s *Store) Journal(limit int) (list []model.JournalEntry, err error) {
-	err = s.query("read journal", journalled(s.entries()), func(v checkpoint.View) (err error) {
-		list, err = v.Journal(limit)
-		return err
-	})
-	return list, err
-}
-
-// journalled returns frames that lead to the same journal. They have only the numbers and times of the records that the
-// journal omits, because an agent's write may have thousands of marks.
-func journalled(tail []*wal.Entry) (entries []*wal.Entry) {
-	for _, e := range tail {
-		part := *e
-		part.Records = slices.Clone(e.Records)
-		for i, rec := range part.Records {
-			if !rec.Journalled() {
-				part.Records[i] = model.Record{Seq: rec.Seq, Time: rec.Time}
-			}
-		}
-		if e.Kind != wal.FileMark { // it merges updates, which the journal omits
-			entries = append(entries, &part)
-		}
-	}
-	return entries
+func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, err := s.tail.journal(limit)
+	return list, s.wrapErr("read journal", err)
 }
 
 func (s *Store) Proposals() ([]model.ProposalRecord, error) {
@@ -70,7 +47,7 @@ func (s *Store) DocIDs() ([]model.DocID, error) {
 }
 
 func (s *Store) Located(fn func(model.StoredDoc)) error {
-	return s.query("list paths", s.entries(), func(v checkpoint.View) error { return v.Located(fn) })
+	return s.query("list paths", func(v checkpoint.View) error { return v.Located(fn) })
 }
 
 func (s *Store) Unsettled() ([]model.Path, error) {
@@ -100,26 +77,23 @@ func (s *Store) Propose(c model.ProposalChange) error {
 // number sets rec.Order, the place of rec in the journal. The caller holds s.mu until the record is in the log.
 func (s *Store) number(rec *model.Record) {
 	if s.sequence != nil {
+		s.sequence.Pass(model.BatchStart(rec.BatchOf()))
 		rec.Order = s.sequence.Next()
 	}
 }
 
 func (s *Store) UseSequence(q *model.Sequence) error {
-	last, err := fromAll(s, "number the journal", func(v checkpoint.View) (last uint64, err error) {
-		newest, err := v.Journal(1)
-		for _, e := range newest {
-			last = e.Order
-		}
-		proposals, err2 := v.Proposals()
-		for _, rec := range proposals {
-			last = max(last, rec.Order)
-		}
-		return last, errors.Join(err, err2)
-	})
-	if err != nil {
+	newest, err := s.Journal(1)
+	proposals, err2 := s.Proposals()
+	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
-	q.Pass(last)
+	for _, e := range newest {
+		q.Pass(e.Order)
+	}
+	for _, rec := range proposals {
+		q.Pass(rec.Order)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sequence = q

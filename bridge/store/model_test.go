@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -177,6 +178,11 @@ func askAll(s *store.Store) (a answers, err error) {
 	journal, err1 := s.Journal(1000)
 	for _, e := range journal {
 		fmt.Fprintln(&b, "journal", e.ID, e.Path, e.Seq, e.BatchOf())
+	}
+	for limit := 1; limit < len(journal); limit++ {
+		if few, err := s.Journal(limit); err != nil || !reflect.DeepEqual(few, journal[:limit]) {
+			err1 = errors.Join(err1, err, fmt.Errorf("the newest %d of %d entries are %+v", limit, len(journal), few))
+		}
 	}
 	proposals, err2 := s.Proposals()
 	slices.SortFunc(proposals, func(a, b model.ProposalRecord) int { return cmp.Compare(a.ID, b.ID) })

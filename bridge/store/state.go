@@ -138,16 +138,21 @@ func (s *tail) docAt(p model.Path) (id model.DocID, err error) {
 }
 
 func (s *tail) pathOf(id model.DocID) (p model.Path, err error) {
-	if d := s.docs[id]; d != nil && d.hasNewPath {
-		return d.path, nil
-	}
 	err = s.view(func(v checkpoint.View) error {
-		if at := v.Document(id).Path(); s.isAt(id, at) {
-			p = at
-		}
+		p = s.pathIn(v, id)
 		return nil
 	})
 	return p, err
+}
+
+func (s *tail) pathIn(v checkpoint.View, id model.DocID) model.Path {
+	if d := s.docs[id]; d != nil && d.hasNewPath {
+		return d.path
+	}
+	if p := v.Document(id).Path(); s.isAt(id, p) {
+		return p
+	}
+	return ""
 }
 
 func (s *tail) isAt(id model.DocID, p model.Path) bool {
@@ -185,6 +190,36 @@ func (s *tail) last(id model.DocID) (last uint64, err error) {
 		return nil
 	})
 	return last, err
+}
+
+// journal implements Store.Journal.
+func (s *tail) journal(limit int) (list []model.JournalEntry, err error) {
+	err = s.view(func(v checkpoint.View) error {
+		aborted := make(map[model.DocID]uint64) // first record of each document that a later frame aborts
+		for _, e := range slices.Backward(s.entries) {
+			first, ok := aborted[e.ID]
+			if e.Kind == wal.Abort && (!ok || e.Seq < first) {
+				aborted[e.ID] = e.Seq
+			}
+			for _, rec := range slices.Backward(slices.Concat(e.Records, e.Proposals.Journal)) {
+				if e.Kind == wal.Proposals || rec.Journalled() && (!ok || rec.Seq < first) {
+					rec.Update, rec.Save = nil, nil
+					list = append(list, model.JournalEntry{ID: e.ID, Record: rec})
+				}
+			}
+			if len(list) >= limit {
+				break
+			}
+		}
+		list = list[:min(limit, len(list))]
+		older, err := v.Journal(limit-len(list), aborted)
+		list = append(list, older...)
+		for i := range list {
+			list[i].Path = s.pathIn(v, list[i].ID)
+		}
+		return err
+	})
+	return list, err
 }
 
 func (s *tail) load(id model.DocID) (h model.History, err error) {

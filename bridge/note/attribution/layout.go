@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ func Known(u *Units) diffwrap.Known {
 		return diffwrap.Known{}
 	}
 	openers := diffwrap.MayBeMarks(u.Raw)
-	known, literal := make([]int, 0, len(openers)), []int(nil)
+	known, literal := openers[:0], []int(nil)
 	for _, at := range openers {
 		syntax, text := 0, 0
 		for p := range u.In(opener(at)) {
@@ -89,19 +90,13 @@ type Layout struct {
 	Text       []diffwrap.Content
 	Syntax     []diffwrap.Span // ranges that belong neither to marks nor to text
 	MarkOwners []markOwner     // owner of each mark, by index of Marks
-	firstText  []int           // index in Text of the first text of each mark that has text
 }
 
 // LayOut finds the marks of a text and their owners. known are the recorded marks of the text.
 func (t *Table) LayOut(known diffwrap.Known, u *Units) *Layout {
 	x := &Layout{Table: t, Units: u, Known: known.Read(u.Raw)}
 	x.Marks, x.Text, x.Syntax = x.Known.Layout(x.Raw)
-	x.MarkOwners, x.firstText = make([]markOwner, len(x.Marks)), make([]int, len(x.Marks))
-	for i, c := range slices.Backward(x.Text) {
-		if c.Mark >= 0 {
-			x.firstText[c.Mark] = i
-		}
-	}
+	x.MarkOwners = make([]markOwner, len(x.Marks))
 	if !t.hasNoAgentText() {
 		for k := range x.Marks {
 			x.MarkOwners[k] = x.ownerOf(k)
@@ -111,13 +106,13 @@ func (t *Table) LayOut(known diffwrap.Known, u *Units) *Layout {
 }
 
 // TextOf returns the texts of mark k.
-func (x *Layout) TextOf(k int) []diffwrap.Content {
-	from := x.firstText[k]
-	to := from
-	for to < len(x.Text) && x.Text[to].Mark == k {
-		to++
+func (x *Layout) TextOf(k int) iter.Seq[diffwrap.Content] {
+	return func(yield func(diffwrap.Content) bool) {
+		m := &x.Marks[k]
+		if m.Deleted.Empty() || yield(diffwrap.Content{Span: m.Deleted, Mark: k, Deleted: true}) {
+			_ = m.Added.Empty() || yield(diffwrap.Content{Span: m.Added, Mark: k, Added: true})
+		}
 	}
-	return x.Text[from:to]
 }
 
 // ownerOf attributes mark k. A mark whose delimiters a user typed belongs to the user, even if an agent's suggestion for
@@ -126,7 +121,7 @@ func (x *Layout) ownerOf(k int) markOwner {
 	open, close := x.edges(k)
 	opens := x.agentUnits(open)
 	marked := opens > 0 || x.agentUnits(close) > 0
-	for _, c := range x.TextOf(k) {
+	for c := range x.TextOf(k) {
 		for p := range x.In(c.Span) {
 			if s := p.Pending(c.Deleted); s != nil && (s.author == "" || marked) {
 				return markOwner{Suggestion: s, ByAgent: s.author != ""}
@@ -169,7 +164,7 @@ func (x *Layout) soleAuthor(k int) string {
 	}
 	open, close := x.edges(k)
 	marked := x.agentUnits(open)+x.agentUnits(close) > 0
-	for _, c := range x.TextOf(k) {
+	for c := range x.TextOf(k) {
 		for p := range x.In(c.Span) {
 			if s := p.Pending(c.Deleted); s != nil && (marked || s.author == "") {
 				by(s.Writer)
@@ -204,10 +199,13 @@ func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 			edits = append(edits, diffwrap.Edit{Off: m.Start, Len: m.Len()})
 			continue
 		}
-		c, inside := x.TextOf(k)[0], true
+		c, deleted, inside := m.Deleted, true, true
+		if c.Empty() {
+			c, deleted = m.Added, false
+		}
 		open, close := x.Raw[m.Start:c.Start], x.Raw[c.End:m.End]
-		for p := range x.In(c.Span) {
-			waits := p.Pending(c.Deleted) != nil || p.By != nil && p.By.agent && x.MarkOwners[k].Suggestion == nil
+		for p := range x.In(c) {
+			waits := p.Pending(deleted) != nil || p.By != nil && p.By.agent && x.MarkOwners[k].Suggestion == nil
 			switch {
 			case waits == inside:
 			case p.Start == c.Start:

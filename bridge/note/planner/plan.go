@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -76,7 +77,7 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 	if fm != nil {
 		named := *fm
 		named.Removed, named.Typed = resolvedDeleted(fm.Removed, before), after.ResolveAll(fm.Typed)
-		rec.FrontMatter = &named
+		rec.FrontMatter, rec.Batch = &named, cmp.Or(rec.Batch, model.NewBatch())
 	}
 }
 

@@ -94,7 +94,7 @@ func (t *undoPlan) markedSegments() (list []segment) {
 			continue
 		}
 		at := m.Start
-		for _, c := range t.layout.TextOf(k) {
+		for c := range t.layout.TextOf(k) {
 			add(at, c.Start, segment{kind: delimiterItem, mark: k})
 			add(c.Start, c.End, segment{mark: k, inOriginal: c.Deleted, inAccepted: c.Added})
 			at = c.End

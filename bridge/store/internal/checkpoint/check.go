@@ -29,7 +29,7 @@ func (f *File) Check() error {
 		}
 		_, err1 := v.Proposals()
 		_, err2 := v.SessionNotes()
-		_, err3 := v.Journal(math.MaxInt)
+		_, err3 := v.Journal(math.MaxInt, nil)
 		return errors.Join(err1, err2, err3, v.checkDocuments(), v.checkPaths())
 	})
 }

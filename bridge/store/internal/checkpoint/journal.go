@@ -24,7 +24,9 @@ func addToJournal(tx *bolt.Tx, e journalEntry) error {
 	return put(journal, seqKey(n), e)
 }
 
-func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
+// Journal returns at most limit of the newest entries, newest first, without their paths. aborted has the number of the
+// first record of each document that a later frame aborts.
+func (v View) Journal(limit int, aborted map[model.DocID]uint64) (entries []model.JournalEntry, err error) {
 	seen := make(map[journalEntry]bool) // another record may have the number of an aborted record
 	c := bucket(v.tx, journalBucket).Cursor()
 	for k, value := c.Last(); k != nil && len(entries) < limit; k, value = c.Prev() {
@@ -32,9 +34,8 @@ func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
 		if err := read(value, &e); err != nil {
 			return nil, err
 		}
-		doc := v.Document(e.ID)
-		if e.Record == nil {
-			rec, err := doc.record(e.Seq)
+		if first, ok := aborted[e.ID]; e.Record == nil && (!ok || e.Seq < first) {
+			rec, err := v.Document(e.ID).record(e.Seq)
 			if err != nil {
 				return nil, err
 			}
@@ -44,7 +45,7 @@ func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
 			}
 		}
 		if e.Record != nil {
-			entries = append(entries, model.JournalEntry{ID: e.ID, Path: doc.Path(), Record: *e.Record})
+			entries = append(entries, model.JournalEntry{ID: e.ID, Record: *e.Record})
 		}
 	}
 	return entries, nil

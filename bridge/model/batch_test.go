@@ -1,4 +1,4 @@
-package namespace
+package model
 
 import "testing"
 
