@@ -109,5 +109,15 @@ func trigramsOf(s string) []uint64 {
 
 // MayMatch reports whether the text of s may match. If it returns false, the text certainly does not match.
 func (q TrigramQuery) MayMatch(s *Signature) bool {
-	return !slices.ContainsFunc(q.clauses, func(literals [][]uint64) bool { return !slices.ContainsFunc(literals, s.hasAll) })
+	return !slices.ContainsFunc(q.clauses, func(literals [][]uint64) bool { return !s.hasAny(literals) })
+}
+
+// hasAny allocates nothing, because a search calls it for every note.
+func (s *Signature) hasAny(literals [][]uint64) bool {
+	for _, trigrams := range literals {
+		if s.hasAll(trigrams) {
+			return true
+		}
+	}
+	return false
 }

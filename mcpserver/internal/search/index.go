@@ -90,19 +90,11 @@ func isBinary(p model.Path) bool {
 	return slices.Contains(binaryEndings, strings.ToLower(path.Ext(p.Base())))
 }
 
-// Below returns the documents at or below the path under for which wanted returns true, in the order of Walk.
-func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
-	all, err := x.all(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) || !wanted(n.Path) }), nil
-}
-
 func AllDocuments(model.Path) bool { return true }
 func OnlyNotes(p model.Path) bool  { return p.IsNote() }
 
-func (x *Index) all(ctx context.Context) ([]*Note, error) {
+// All returns all documents, in the order of Walk. The caller must not change the list.
+func (x *Index) All(ctx context.Context) ([]*Note, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.catchUp()
@@ -161,18 +153,22 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 	look func(*grep.Pattern, document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	ctx, p, cancel := bounded(ctx, p)
 	defer cancel()
-	notes, err := x.Below(ctx, under, wanted)
+	notes, err := x.All(ctx)
 	if err != nil {
 		return nil, err
 	}
 	q := grep.NewTrigramQuery(p.Clauses())
+	may := func(n *Note) bool {
+		sig := n.sig.Load()
+		return under.Contains(n.Path) && (!sig.Known() || q.MayMatch(sig)) && wanted(n.Path)
+	}
 	results := make([]T, batch)
 	skips := make([]bool, batch)
 	errs := make([]error, batch)
 	total := len(notes)
 	for len(notes) > 0 {
 		var part []*Note
-		part, notes = nextBatch(notes, q)
+		part, notes = nextBatch(notes, may)
 		var workers sync.WaitGroup
 		var taken atomic.Int64 // number of notes that workers have begun
 		for range runtime.GOMAXPROCS(0) {
@@ -200,13 +196,13 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 	return skipped, context.Cause(ctx)
 }
 
-func nextBatch(notes []*Note, q grep.TrigramQuery) (part, rest []*Note) {
+func nextBatch(notes []*Note, may func(*Note) bool) (part, rest []*Note) {
 	part = make([]*Note, 0, batch)
 	for i, n := range notes {
 		if len(part) == batch {
 			return part, notes[i:]
 		}
-		if sig := n.sig.Load(); !sig.Known() || q.MayMatch(sig) {
+		if may(n) {
 			part = append(part, n)
 		}
 	}
