@@ -163,13 +163,17 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	var terms []string
+	var wanted [][]string
 	for _, c := range conditions {
-		if c.op == "=" && len(c.texts) == 1 {
-			terms = append(terms, term(c.key, c.texts[0]))
+		if c.op == "=" {
+			var terms []string
+			for _, text := range c.texts {
+				terms = append(terms, term(c.key, text))
+			}
+			wanted = append(wanted, terms)
 		}
 	}
-	notes := slices.DeleteFunc(x.notes.below("", terms...), func(n *NoteInfo) bool {
+	notes := slices.DeleteFunc(x.notes.below("", wanted...), func(n *NoteInfo) bool {
 		return slices.ContainsFunc(conditions, func(c condition) bool { return !n.meets(c) })
 	})
 	return namespace.FilterVisible(x.tree, notes, pathOf), nil
