@@ -117,8 +117,14 @@ func (t *tree) replace(root node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.root, t.byID = root, make(map[vaultdir.ID]*node)
-	for e := range root.entries("") {
-		t.byID[vaultdir.IDOfStamp(e.Stamp)] = root.get(e.Rel)
+	t.index(&root)
+}
+
+// index adds the entries below n to byID. Call it with t.mu locked.
+func (t *tree) index(n *node) {
+	for _, child := range n.children {
+		t.byID[child.id()] = child
+		t.index(child)
 	}
 }
 
