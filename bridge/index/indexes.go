@@ -36,7 +36,7 @@ type markedNote struct {
 
 func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x := &Indexes{new(shared), t}
-	x.links = NewLinkIndex(x.withLinksRewritten)
+	x.links = &LinkIndex{links.NewIndex(), x.withLinksRewritten}
 	x.pending.at, x.pending.byTerm = func(m markedNote) model.Path { return m.path }, make(map[string][]markedNote)
 	x.pending.of, x.pending.terms = x.markedIn, func(markedNote) []string { return []string{""} }
 	x.pending.moved = func(m markedNote, p model.Path) markedNote {
@@ -166,11 +166,7 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 	var wanted [][]string
 	for _, c := range conditions {
 		if c.op == "=" {
-			var terms []string
-			for _, text := range c.texts {
-				terms = append(terms, term(c.key, text))
-			}
-			wanted = append(wanted, terms)
+			wanted = append(wanted, c.terms)
 		}
 	}
 	notes := slices.DeleteFunc(x.notes.below("", wanted...), func(n *NoteInfo) bool {

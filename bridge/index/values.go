@@ -54,13 +54,16 @@ func (x *values[T]) rename(oldPath, newPath model.Path) {
 func (x *values[T]) below(under model.Path, wanted ...[]string) (list []T) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	count := func(terms []string) (n int) {
+	rarest, least := []string{""}, len(x.byTerm[""])
+	for _, terms := range wanted {
+		n := 0
 		for _, term := range terms {
 			n += len(x.byTerm[term])
 		}
-		return n
+		if n < least {
+			rarest, least = terms, n
+		}
 	}
-	rarest := slices.MinFunc(append([][]string{{""}}, wanted...), func(a, b []string) int { return count(a) - count(b) })
 	for _, term := range rarest {
 		from, to := x.span(term, under)
 		list = append(list, x.byTerm[term][from:to]...)
