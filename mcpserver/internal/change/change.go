@@ -152,13 +152,12 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 		return before, res, err
 	}
 	res, err = c.Workspace.Update(ctx, p, c.author(), c.Session, func(current *model.Version) (string, error) {
+		var err error
 		if current != before {
-			if edits, err = fn(current); err != nil {
-				return "", err
-			}
 			before = current
+			edits, err = fn(current)
 		}
-		return diffwrap.Apply(before.Text(), edits), nil
+		return diffwrap.Apply(before.Text(), edits), err
 	})
 	if known, read := c.Session.ReadStateOf(p); read && err == nil {
 		after := diffwrap.Apply(before.Text(), edits)

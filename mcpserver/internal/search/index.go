@@ -86,13 +86,6 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 // binaryEndings lists extensions of binary files, so that these files need not be opened.
 var binaryEndings = strings.Fields(".7z .aac .avi .avif .bmp .bz2 .db .doc .docx .epub .flac .gif .gz .heic .ico .jpeg .jpg .jxl .m4a .mkv .mov .mp3 .mp4 .odp .ods .odt .ogg .ogv .opus .otf .pdf .png .ppt .pptx .rar .sqlite .tar .tif .tiff .ttf .wav .webm .webp .woff .woff2 .xls .xlsx .xz .zip .zst")
 
-func isBinary(p model.Path) bool {
-	return slices.Contains(binaryEndings, strings.ToLower(path.Ext(p.Base())))
-}
-
-func AllDocuments(model.Path) bool { return true }
-func OnlyNotes(p model.Path) bool  { return p.IsNote() }
-
 // All returns all documents, in the order of Walk. The caller must not change the list.
 func (x *Index) All(ctx context.Context) ([]*Note, error) {
 	x.mu.Lock()
@@ -158,17 +151,20 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 		return nil, err
 	}
 	q := grep.NewTrigramQuery(p.Clauses())
-	may := func(n *Note) bool {
-		sig := n.sig.Load()
-		return under.Contains(n.Path) && (!sig.Known() || q.MayMatch(sig)) && wanted(n.Path)
-	}
+	part := make([]*Note, 0, batch)
 	results := make([]T, batch)
 	skips := make([]bool, batch)
 	errs := make([]error, batch)
 	total := len(notes)
 	for len(notes) > 0 {
-		var part []*Note
-		part, notes = nextBatch(notes, may)
+		part = part[:0]
+		for ; len(notes) > 0 && len(part) < batch; notes = notes[1:] {
+			n := notes[0]
+			sig := n.sig.Load()
+			if under.Contains(n.Path) && (!sig.Known() || q.MayMatch(sig)) && wanted(n.Path) {
+				part = append(part, n)
+			}
+		}
 		var workers sync.WaitGroup
 		var taken atomic.Int64 // number of notes that workers have begun
 		for range runtime.GOMAXPROCS(0) {
@@ -196,24 +192,11 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 	return skipped, context.Cause(ctx)
 }
 
-func nextBatch(notes []*Note, may func(*Note) bool) (part, rest []*Note) {
-	part = make([]*Note, 0, batch)
-	for i, n := range notes {
-		if len(part) == batch {
-			return part, notes[i:]
-		}
-		if may(n) {
-			part = append(part, n)
-		}
-	}
-	return part, nil
-}
-
 func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(document.Document) T) (res T, skipped bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, false, err
 	}
-	if !n.Path.IsNote() && isBinary(n.Path) {
+	if !n.Path.IsNote() && slices.Contains(binaryEndings, strings.ToLower(path.Ext(n.Path.Base()))) {
 		return res, true, nil
 	}
 	before := n.sig.Load()
