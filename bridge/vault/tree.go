@@ -113,19 +113,10 @@ func (n *node) same(e model.SourceEntry) bool {
 	return n.Stamp == e.Stamp
 }
 
-func (t *tree) replace(root node) {
+func (t *tree) replace(root node, byID map[vaultdir.ID]*node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.root, t.byID = root, make(map[vaultdir.ID]*node)
-	t.index(&root)
-}
-
-// index adds the entries below n to byID. Call it with t.mu locked.
-func (t *tree) index(n *node) {
-	for _, child := range n.children {
-		t.byID[child.id()] = child
-		t.index(child)
-	}
+	t.root, t.byID = root, byID
 }
 
 func (t *tree) hadEntries() bool {

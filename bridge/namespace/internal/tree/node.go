@@ -75,8 +75,7 @@ func newNode(dir *Node, name string, kind model.NodeKind) *Node {
 	return n
 }
 
-// Note returns the note, or nil for a node of another kind. The first call makes it, because most notes of a large vault
-// are only listed.
+// Note returns the note, or nil for another kind. The first call makes it: most notes of a large vault are only listed.
 func (n *Node) Note() *note.Note {
 	if n.Kind == model.KindNote && n.note.Load() == nil {
 		n.note.CompareAndSwap(nil, n.Root.notes.New(n))
