@@ -33,7 +33,7 @@ func (w *Workspace) OpenPendingDelete(ctx context.Context, p model.Path) (*model
 	if n == nil || n.Kind != model.KindNote {
 		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
-	return n.Note.Version(ctx)
+	return n.Note().Version(ctx)
 }
 
 // Stat describes p. If p is a note that is not in memory, Stat reads it, because the size is the size of the view.
@@ -46,7 +46,7 @@ func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	if n.Kind != model.KindNote {
 		return info, nil
 	}
-	v, err := n.Note.Version(ctx)
+	v, err := n.Note().Version(ctx)
 	if err != nil {
 		return Info{}, err
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
-	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -140,14 +139,16 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 }
 
 func (s *Server) notePaths(ctx context.Context) []model.Path {
-	notes, err := s.index.Below(ctx, "", search.OnlyNotes)
+	notes, err := s.index.All(ctx)
 	if err != nil {
 		s.log.Warn("cannot list the notes", model.LogErr, err)
 		return nil
 	}
-	paths := make([]model.Path, len(notes))
-	for i, n := range notes {
-		paths[i] = n.Path
+	var paths []model.Path
+	for _, n := range notes {
+		if n.Path.IsNote() {
+			paths = append(paths, n.Path)
+		}
 	}
 	slices.Sort(paths)
 	return paths

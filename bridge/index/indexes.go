@@ -36,7 +36,7 @@ type markedNote struct {
 
 func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x := &Indexes{new(shared), t}
-	x.links = NewLinkIndex(x.withLinksRewritten)
+	x.links = &LinkIndex{links.NewIndex(), x.withLinksRewritten}
 	x.pending.at, x.pending.byTerm = func(m markedNote) model.Path { return m.path }, make(map[string][]markedNote)
 	x.pending.of, x.pending.terms = x.markedIn, func(markedNote) []string { return []string{""} }
 	x.pending.moved = func(m markedNote, p model.Path) markedNote {
@@ -163,13 +163,13 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	var terms []string
+	var wanted [][]string
 	for _, c := range conditions {
-		if c.op == "=" && len(c.texts) == 1 {
-			terms = append(terms, term(c.key, c.texts[0]))
+		if c.op == "=" {
+			wanted = append(wanted, c.terms)
 		}
 	}
-	notes := slices.DeleteFunc(x.notes.below("", terms...), func(n *NoteInfo) bool {
+	notes := slices.DeleteFunc(x.notes.below("", wanted...), func(n *NoteInfo) bool {
 		return slices.ContainsFunc(conditions, func(c condition) bool { return !n.meets(c) })
 	})
 	return namespace.FilterVisible(x.tree, notes, pathOf), nil

@@ -13,11 +13,6 @@ type LinkIndex struct {
 	textOf func(context.Context, model.Path, *model.Version) (string, diffwrap.Known, error)
 }
 
-// NewLinkIndex returns an empty index. textOf returns the text from which the links of a note are taken.
-func NewLinkIndex(textOf func(context.Context, model.Path, *model.Version) (string, diffwrap.Known, error)) *LinkIndex {
-	return &LinkIndex{links.NewIndex(), textOf}
-}
-
 func (x *LinkIndex) add(p model.Path) { x.Index.AddFile(string(p)) }
 
 func (x *LinkIndex) remove(p model.Path) { x.Index.Remove(string(p)) }

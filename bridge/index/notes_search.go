@@ -18,6 +18,7 @@ type condition struct {
 	key, op string
 	want    any      // a bool for exists; a float64 or time.Time for a comparison
 	texts   []string // for = and !=: the texts of the alternatives
+	terms   []string // of texts
 }
 
 type ConditionError struct{ Key, Msg string }
@@ -48,6 +49,7 @@ func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 				}
 				for _, v := range alternatives {
 					c.texts = append(c.texts, frontmatter.Text(v))
+					c.terms = append(c.terms, term(c.key, frontmatter.Text(v)))
 				}
 			case "exists":
 				if _, ok := op.Value.(bool); !ok {
@@ -85,9 +87,12 @@ func (n *NoteInfo) meets(c condition) bool {
 }
 
 func (n *NoteInfo) has(key string, matches func(value any) bool) bool {
-	return slices.ContainsFunc(n.Properties, func(e frontmatter.Property) bool {
-		return strings.EqualFold(e.Key, key) && slices.ContainsFunc(valuesOf(e.Value), matches)
-	})
+	for i := range n.Properties {
+		if e := &n.Properties[i]; strings.EqualFold(e.Key, key) && slices.ContainsFunc(valuesOf(e.Value), matches) {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *NoteInfo) equalsAny(c condition) bool {

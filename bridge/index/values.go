@@ -49,13 +49,30 @@ func (x *values[T]) rename(oldPath, newPath model.Path) {
 	}
 }
 
-// below returns the values of the notes at a path or below it, sorted by path. It may omit values without one of terms.
-func (x *values[T]) below(under model.Path, terms ...string) []T {
+// below returns the values of the notes at a path or below it, sorted by path. It may omit values that have none of the
+// terms of a list in wanted.
+func (x *values[T]) below(under model.Path, wanted ...[]string) (list []T) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	rarest := slices.MinFunc(append(terms, ""), func(a, b string) int { return len(x.byTerm[a]) - len(x.byTerm[b]) })
-	from, to := x.span(rarest, under)
-	return slices.Clone(x.byTerm[rarest][from:to])
+	rarest, least := []string{""}, len(x.byTerm[""])
+	for _, terms := range wanted {
+		n := 0
+		for _, term := range terms {
+			n += len(x.byTerm[term])
+		}
+		if n < least {
+			rarest, least = terms, n
+		}
+	}
+	for _, term := range rarest {
+		from, to := x.span(term, under)
+		list = append(list, x.byTerm[term][from:to]...)
+	}
+	if len(rarest) > 1 { // a value can have several of the terms
+		slices.SortFunc(list, func(a, b T) int { return cmp.Compare(x.at(a), x.at(b)) })
+		list = slices.CompactFunc(list, func(a, b T) bool { return x.at(a) == x.at(b) })
+	}
+	return list
 }
 
 // The caller of the methods below holds mu.

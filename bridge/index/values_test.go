@@ -75,8 +75,16 @@ func TestValuesFollowChanges(t *testing.T) {
 				}
 				term := string(rune('0' + r.IntN(10)))
 				list = slices.DeleteFunc(list, func(v textAt) bool { return !strings.Contains(v.text, term) })
-				if got := x.below(under, term); !slices.Equal(got, list) {
+				if got := x.below(under, []string{term}); !slices.Equal(got, list) {
 					t.Fatalf("with %q below %q: %q, want %q", term, under, got, list)
+				}
+				either := randomtest.Some(r, 0, 3, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+				lacks := func(v textAt) bool { return !strings.ContainsAny(v.text, strings.Join(either, "")) }
+				list = slices.DeleteFunc(list, lacks)
+				got := slices.DeleteFunc(x.below(under, []string{term}, either), lacks)
+				got = slices.DeleteFunc(got, func(v textAt) bool { return !strings.Contains(v.text, term) })
+				if !slices.Equal(got, list) {
+					t.Fatalf("with %q and one of %q below %q: %q, want %q", term, either, under, got, list)
 				}
 			}
 		}

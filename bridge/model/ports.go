@@ -287,10 +287,10 @@ func (s Stamp) Next(t time.Time) time.Time {
 
 type SourceEntry struct {
 	Rel   string
-	Dir   bool
-	Link  string      // target of a symbolic link, relative to its folder
-	Mode  fs.FileMode // permission bits
+	Link  string // target of a symbolic link, relative to its folder
 	Stamp Stamp
+	Mode  fs.FileMode // permission bits
+	Dir   bool
 }
 
 // SourceEvent is one change by others. Rel is "" for the root.

@@ -34,8 +34,8 @@ func (n *Namespace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, i
 		return model.WrapError("chmod", p, err)
 	}
 	defer n.config.Events.EndOp()
-	if x.Note != nil {
-		err = x.Note.Chmod(ctx, source, mode.Perm())
+	if x.Note() != nil {
+		err = x.Note().Chmod(ctx, source, mode.Perm())
 	} else {
 		_, err = source.Chmod(ctx, x.Location().Rel, mode.Perm())
 	}

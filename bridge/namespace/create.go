@@ -55,8 +55,8 @@ func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (re
 
 func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
 	// If the note refuses the text, the deletion must stay proposed.
-	if old := n.tree.HiddenAt(p); old != nil && old.Note != nil {
-		if _, err := old.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
+	if old := n.tree.HiddenAt(p); old != nil && old.Note() != nil {
+		if _, err := old.Note().Preview(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
 		}
 	}
@@ -93,7 +93,7 @@ func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *no
 		}
 		return note.Result{}, err
 	}
-	res := x.Note.Create(c, stamp)
+	res := x.Note().Create(c, stamp)
 	ev.Version = res.Version
 	l.QueueEvents(ev)
 	return res, nil

@@ -57,7 +57,7 @@ func (n *Namespace) ResumeRejections(ctx context.Context) {
 			if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" || kept[e.ID] {
 				continue
 			}
-			if x := f.Lookup(string(e.Path)); x != nil && x.Kind == model.KindNote && x.Note.IsRejected(ctx) {
+			if x := f.Lookup(string(e.Path)); x != nil && x.Kind == model.KindNote && x.Note().IsRejected(ctx) {
 				n.effects.RemoveRejected(ctx, []*tree.Node{x}, nil)
 			}
 		}
@@ -75,7 +75,7 @@ func (n *DecisionEffects) removeRejected(ctx context.Context, x *tree.Node, p mo
 	if st := x.State(); x.Kind != model.KindNote || st.Dir == nil || st.Pending != nil || st.Moved {
 		return model.ErrConflict
 	}
-	l := x.Note.Lock()
+	l := x.Note().Lock()
 	defer l.Unlock()
 	made, err := l.RemoveRejected(ctx, f.Structure)
 	if err != nil {

@@ -18,12 +18,8 @@ const (
 	limitWindow = time.Minute
 )
 
-// deletionLimit returns the number of a root's notes that one author may propose to delete within limitWindow. notes is
-// the number of notes in the root.
-func deletionLimit(notes int) int { return max(minDeletions, min(maxDeletions, notes/maxShare)) }
-
 // CheckDeletionLimit returns model.ErrDeletionLimit if the author may not remove another note now: within the last
-// minute the author has proposed deletionLimit deletions on which no user has decided.
+// minute the author has proposed as many deletions as are allowed, on which no user has decided.
 func (f *Root) CheckDeletionLimit(author model.Author) error {
 	n := 0
 	for _, p := range f.Pending() {
@@ -36,7 +32,7 @@ func (f *Root) CheckDeletionLimit(author model.Author) error {
 		return nil
 	}
 	notes := f.CountNotes() + n
-	if n < deletionLimit(notes) {
+	if n < max(minDeletions, min(maxDeletions, notes/maxShare)) {
 		return nil
 	}
 	return fmt.Errorf("%w: %d of %d notes of %q within a minute; ask the user to decide on them (relayfs suggestions list), "+

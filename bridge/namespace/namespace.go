@@ -168,7 +168,7 @@ func (n *service) isAgentsOwn(x *tree.Node, author model.Author) bool {
 	case author.Name == "" || n.config.ReadOnly:
 		return false
 	case x.Kind != model.KindDir:
-		return x.Kind == model.KindNote && x.Note.IsOwn(author)
+		return x.Kind == model.KindNote && x.Note().IsOwn(author)
 	}
 	return x.State().CreatedBy.Is(author) && !slices.ContainsFunc(x.SourceChildren(), func(c *tree.Node) bool { return !n.isAgentsOwn(c, author) })
 }

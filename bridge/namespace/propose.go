@@ -77,7 +77,7 @@ func (l *Locked) CompleteRename(n *tree.Node) error {
 // identify sets the fields of a proposal that identify its node and the node's present state.
 func identify(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) (err error) {
 	if n.Kind == model.KindNote {
-		rec.Doc, rec.Stamp, rec.Sum, err = n.Note.State(ctx)
+		rec.Doc, rec.Stamp, rec.Sum, err = n.Note().State(ctx)
 		return err
 	}
 	st := n.State()
@@ -92,10 +92,10 @@ func identify(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) (err
 
 // isNodeOf reports whether n is the node of the proposal, and not another note that has its path now.
 func isNodeOf(ctx context.Context, n *tree.Node, rec *model.ProposalRecord) bool {
-	if n.Note == nil || rec.Doc == "" {
+	if n.Note() == nil || rec.Doc == "" {
 		return true
 	}
-	id, err := n.Note.DocID(ctx)
+	id, err := n.Note().DocID(ctx)
 	return err != nil || id == rec.Doc
 }
 

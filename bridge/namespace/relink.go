@@ -41,12 +41,12 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 	}
 	notes := n.effects.mentioning(f, index, names) // links in hidden notes are rewritten too
 	for _, p := range moved {
-		if node, err := n.effects.tree.Find("rename", p); err == nil && node.Note != nil {
+		if node, err := n.effects.tree.Find("rename", p); err == nil && node.Note() != nil {
 			notes[node] = p
 		}
 	}
 	for node, p := range notes {
-		v, err := node.Note.Version(ctx)
+		v, err := node.Note().Version(ctx)
 		if err != nil {
 			continue // the note's links stay unchanged
 		}
@@ -70,13 +70,13 @@ func (n *service) mentioning(f *Root, index *links.Index, names []model.Path) ma
 	notes := make(map[*tree.Node]model.Path)
 	for _, name := range names {
 		for _, from := range index.Mentioning(string(name)) {
-			if node, err := n.tree.Find("rename", model.Path(from)); err == nil && node.Note != nil {
+			if node, err := n.tree.Find("rename", model.Path(from)); err == nil && node.Note() != nil {
 				notes[node] = model.Path(from)
 			}
 		}
 	}
 	for _, p := range f.Pending() {
-		if p.Record().Kind == model.ProposedDelete && p.Node.Note != nil {
+		if p.Record().Kind == model.ProposedDelete && p.Node.Note() != nil {
 			notes[p.Node] = p.Public().Path
 		}
 	}
@@ -267,7 +267,7 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 		rel = model.Rebased(rel, r.current.Rel, r.current.To())
 	}
 	x := r.root.Lookup(rel)
-	if x == nil || x.Note == nil {
+	if x == nil || x.Note() == nil {
 		return 0, nil, nil
 	}
 	place := x.Location()
@@ -284,7 +284,7 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 	}
 	for _, how := range [...]treatment{inPlace, suggested} {
 		var done int
-		_, err = x.Note.Change(ctx, note.Change{Path: at, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
+		_, err = x.Note().Change(ctx, note.Change{Path: at, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
 			edits, err := r.edits(l, current, at, place.SourcePath, o.OldTargets)
 			if err != nil {
 				return planner.Plan{}, err

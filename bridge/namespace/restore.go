@@ -119,10 +119,10 @@ func (f *Root) recoverNotes(ctx context.Context) error {
 	}
 	for _, p := range unsettled {
 		n := f.Lookup(string(p))
-		if n == nil || n.Note == nil {
+		if n == nil || n.Note() == nil {
 			continue
 		}
-		if _, err := n.Note.Version(ctx); err != nil { // a reader gets the same error
+		if _, err := n.Note().Version(ctx); err != nil { // a reader gets the same error
 			f.log.Warn("note not recovered", model.LogPath, string(n.Location().Path), model.LogErr, err)
 		}
 	}
@@ -223,7 +223,7 @@ func (l *Locked) nodeOf(rec *model.ProposalRecord) (*tree.Node, error) {
 		return nil, nil
 	}
 	p, err := l.Store.DocPath(rec.Doc)
-	if n := l.Lookup(string(p)); err == nil && n != nil && n.Note != nil {
+	if n := l.Lookup(string(p)); err == nil && n != nil && n.Note() != nil {
 		return n, nil
 	}
 	return nil, err

@@ -44,7 +44,7 @@ func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, isOwnAuthor
 	if !ok || err != nil || x.Kind != model.KindNote {
 		return nil, false
 	}
-	l := x.Note.Lock()
+	l := x.Note().Lock()
 	defer l.Unlock()
 	if !l.CreatedBy(isOwnAuthor, untouchedMaxAge) {
 		return nil, false
@@ -77,7 +77,7 @@ func onlyRenamed(st tree.State, isOwnAuthor func(model.Author) bool) bool {
 func (x *UntouchedNote) Retract(ctx context.Context, origin any) error {
 	at := x.node.Location().Path
 	return x.names.change("retract", at, func(names *Locked) error {
-		l := x.node.Note.Lock()
+		l := x.node.Note().Lock()
 		defer l.Unlock()
 		v, err := untouched(ctx, x.node, l, x.isOwnAuthor)
 		if err == nil && v.Raw() != x.version.Raw() {

@@ -45,7 +45,7 @@ func (f *Root) onWritten(ctx context.Context, e model.SourceEntry) {
 	case created:
 		f.events.Publish(model.Event{Kind: model.EventCreated, Path: st.Path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
 	case n.Kind == model.KindNote:
-		n.Note.Refresh(ctx)
+		n.Note().Refresh(ctx)
 	case !e.Dir:
 		f.events.Publish(model.Event{Kind: model.EventChanged, Path: st.Path, Link: e.Link != "", ViewChanged: true})
 	}
@@ -97,7 +97,7 @@ func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 	l.RenameDocs(ev.OldRel, ev.Rel)
 	l.Unlock()
 	if n.Kind == model.KindNote {
-		n.Note.Refresh(ctx)
+		n.Note().Refresh(ctx)
 	}
 }
 
@@ -107,7 +107,7 @@ func (l *Locked) isSave(ctx context.Context, n, target *tree.Node) bool {
 	if live || target == nil || target == n || target.Kind != n.Kind || n.Kind == model.KindDir {
 		return false
 	}
-	return n.Kind != model.KindNote || n.State().Pending == nil && n.Note.IsTempOf(ctx, target.Note)
+	return n.Kind != model.KindNote || n.State().Pending == nil && n.Note().IsTempOf(ctx, target.Note())
 }
 
 // A proposal is stale if a user changed its node after the proposal was made. Changes by relayfs itself do not count:
@@ -141,5 +141,5 @@ func changedInSource(ctx context.Context, n *tree.Node, p model.ProposalRecord) 
 		st := n.State()
 		return !st.Proposed && (st.Size != p.Stamp.Size || st.ModTime.UnixNano() != p.Stamp.ModTime)
 	}
-	return n.Note.ChangedByUser(ctx, p.Stamp, p.Sum)
+	return n.Note().ChangedByUser(ctx, p.Stamp, p.Sum)
 }

@@ -412,10 +412,10 @@ func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool,
 			continue
 		}
 		at := p.Public().Path
-		_, list, _, err := p.Node.Note.Threads(ctx, at)
+		_, list, _, err := p.Node.Note().Threads(ctx, at)
 		list = slices.DeleteFunc(slices.Clone(list), func(s model.Suggestion) bool { return !decided[s.Proposal] })
 		if err == nil && len(list) > 0 {
-			_, err = r.decideIn(ctx, p.Node.Note, at, suggestionIDs(list), "", d, author)
+			_, err = r.decideIn(ctx, p.Node.Note(), at, suggestionIDs(list), "", d, author)
 		}
 		if err != nil {
 			r.config.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogPath, string(at), model.LogErr, err)

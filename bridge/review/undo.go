@@ -199,11 +199,11 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	out.collect(ctx, nodes, func(p model.Path) (done noteOutcome, err error) {
 		for _, e := range entriesOf[p] {
 			n := r.tree.Root(e.Root).Lookup(e.Rel) // another note at p may be proposed to be deleted
-			if n == nil || n.Note == nil {
+			if n == nil || n.Note() == nil {
 				_, err := j.explainMissing(e.JournalEntry)
 				return done, err
 			}
-			pending, stays, err := undoNote(ctx, n.Note, p, e, out.Batch, author)
+			pending, stays, err := undoNote(ctx, n.Note(), p, e, out.Batch, author)
 			mu.Lock()
 			out.Unrestored = append(out.Unrestored, stays...)
 			mu.Unlock()

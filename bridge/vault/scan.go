@@ -26,7 +26,7 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	defer root.Close()
 	var s scan
 	for changed := true; changed; changed = s.sweep.Finish(s.root.entries("")) {
-		s = scan{v: v, ctx: ctx, sweep: v.swaps.Sweep()}
+		s = scan{v: v, ctx: ctx, sweep: v.swaps.Sweep(), byID: make(map[vaultdir.ID]*node)}
 		if err := s.dir(root, "", &s.root); err != nil {
 			return wrap("scan", v.folder.Path, err)
 		}
@@ -34,7 +34,7 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	for e := range s.root.entries("") {
 		found(e)
 	}
-	v.tree.replace(s.root)
+	v.tree.replace(s.root, s.byID)
 	return ctx.Err()
 }
 
@@ -43,6 +43,7 @@ type scan struct {
 	ctx   context.Context
 	sweep *filereplace.Sweep
 	root  node
+	byID  map[vaultdir.ID]*node
 }
 
 func (s *scan) dir(dir disk.Dir, rel string, n *node) error {
@@ -56,6 +57,7 @@ func (s *scan) dir(dir disk.Dir, rel string, n *node) error {
 			return err
 		}
 		child := n.put(path.Base(e.Rel), &e)
+		s.byID[child.id()] = child
 		if e.Dir {
 			if err := s.descend(dir, e.Rel, child); err != nil {
 				return err

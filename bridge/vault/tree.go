@@ -113,13 +113,10 @@ func (n *node) same(e model.SourceEntry) bool {
 	return n.Stamp == e.Stamp
 }
 
-func (t *tree) replace(root node) {
+func (t *tree) replace(root node, byID map[vaultdir.ID]*node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.root, t.byID = root, make(map[vaultdir.ID]*node)
-	for e := range root.entries("") {
-		t.byID[vaultdir.IDOfStamp(e.Stamp)] = root.get(e.Rel)
-	}
+	t.root, t.byID = root, byID
 }
 
 func (t *tree) hadEntries() bool {

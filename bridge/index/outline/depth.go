@@ -54,7 +54,10 @@ func deeper(text string, depth int) (line, sum int) {
 // marksOf counts the list and quote marks that begin a line, and the columns of white space among them.
 func marksOf(line string) (marks, blank int) {
 	for i := 0; i < len(line); {
-		n := markLength(line[i:])
+		n := block.ItemMark(line[i:])
+		if line[i] == '>' {
+			n = 1
+		}
 		switch {
 		case n > 0:
 			marks++
@@ -70,13 +73,6 @@ func marksOf(line string) (marks, blank int) {
 		}
 	}
 	return marks, blank
-}
-
-func markLength(s string) int {
-	if s[0] == '>' {
-		return 1
-	}
-	return block.ItemMark(s)
 }
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

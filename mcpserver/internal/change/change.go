@@ -140,21 +140,24 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 }
 
 // Update applies the edits that fn returns for the current text of the note at p. It calls fn before it asks for
-// approval, and again under the lock of the note. before is the version that was changed.
+// approval, and again under the lock of the note if the note has another version by then. before is the version that was
+// changed.
 func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(current *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
-	current, edits, err := c.plan(ctx, p, fn)
+	before, edits, err := c.plan(ctx, p, fn)
 	if err == nil {
-		detail := func() (string, string) { return countChanges(current.Text(), diffwrap.Apply(current.Text(), edits)) }
+		detail := func() (string, string) { return countChanges(before.Text(), diffwrap.Apply(before.Text(), edits)) }
 		err = c.checkAndApprove(ctx, p, Request{Operation: Update, Action: what, Detail: detail})
 	}
 	if err != nil {
-		return current, res, err
+		return before, res, err
 	}
 	res, err = c.Workspace.Update(ctx, p, c.author(), c.Session, func(current *model.Version) (string, error) {
 		var err error
-		before = current
-		edits, err = fn(current)
-		return diffwrap.Apply(current.Text(), edits), err
+		if current != before {
+			before = current
+			edits, err = fn(current)
+		}
+		return diffwrap.Apply(before.Text(), edits), err
 	})
 	if known, read := c.Session.ReadStateOf(p); read && err == nil {
 		after := diffwrap.Apply(before.Text(), edits)

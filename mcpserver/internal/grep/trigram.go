@@ -90,7 +90,11 @@ func NewTrigramQuery(clauses []Clause) TrigramQuery {
 	for _, c := range clauses {
 		var literals [][]uint64
 		for _, literal := range c {
-			literals = append(literals, trigramsOf(Fold(literal)))
+			var trigrams []uint64
+			for s := Fold(literal); len(s) > 2; s = s[1:] {
+				trigrams = append(trigrams, hash(uint32(s[0])<<16|uint32(s[1])<<8|uint32(s[2])))
+			}
+			literals = append(literals, trigrams)
 		}
 		if !slices.ContainsFunc(literals, func(t []uint64) bool { return t == nil }) {
 			q.clauses = append(q.clauses, literals)
@@ -99,15 +103,12 @@ func NewTrigramQuery(clauses []Clause) TrigramQuery {
 	return q
 }
 
-func trigramsOf(s string) []uint64 {
-	var list []uint64
-	for i := 2; i < len(s); i++ {
-		list = append(list, hash(uint32(s[i-2])<<16|uint32(s[i-1])<<8|uint32(s[i])))
-	}
-	return list
-}
-
 // MayMatch reports whether the text of s may match. If it returns false, the text certainly does not match.
 func (q TrigramQuery) MayMatch(s *Signature) bool {
-	return !slices.ContainsFunc(q.clauses, func(literals [][]uint64) bool { return !slices.ContainsFunc(literals, s.hasAll) })
+	for _, literals := range q.clauses {
+		if !slices.ContainsFunc(literals, func(t []uint64) bool { return s.hasAll(t) }) { // s.hasAll would be allocated
+			return false
+		}
+	}
+	return true
 }

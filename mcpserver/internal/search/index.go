@@ -86,23 +86,8 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 // binaryEndings lists extensions of binary files, so that these files need not be opened.
 var binaryEndings = strings.Fields(".7z .aac .avi .avif .bmp .bz2 .db .doc .docx .epub .flac .gif .gz .heic .ico .jpeg .jpg .jxl .m4a .mkv .mov .mp3 .mp4 .odp .ods .odt .ogg .ogv .opus .otf .pdf .png .ppt .pptx .rar .sqlite .tar .tif .tiff .ttf .wav .webm .webp .woff .woff2 .xls .xlsx .xz .zip .zst")
 
-func isBinary(p model.Path) bool {
-	return slices.Contains(binaryEndings, strings.ToLower(path.Ext(p.Base())))
-}
-
-// Below returns the documents at or below the path under for which wanted returns true, in the order of Walk.
-func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
-	all, err := x.all(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) || !wanted(n.Path) }), nil
-}
-
-func AllDocuments(model.Path) bool { return true }
-func OnlyNotes(p model.Path) bool  { return p.IsNote() }
-
-func (x *Index) all(ctx context.Context) ([]*Note, error) {
+// All returns all documents, in the order of Walk. The caller must not change the list.
+func (x *Index) All(ctx context.Context) ([]*Note, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.catchUp()
@@ -161,18 +146,25 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 	look func(*grep.Pattern, document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	ctx, p, cancel := bounded(ctx, p)
 	defer cancel()
-	notes, err := x.Below(ctx, under, wanted)
+	notes, err := x.All(ctx)
 	if err != nil {
 		return nil, err
 	}
 	q := grep.NewTrigramQuery(p.Clauses())
+	part := make([]*Note, 0, batch)
 	results := make([]T, batch)
 	skips := make([]bool, batch)
 	errs := make([]error, batch)
 	total := len(notes)
 	for len(notes) > 0 {
-		var part []*Note
-		part, notes = nextBatch(notes, q)
+		part = part[:0]
+		for ; len(notes) > 0 && len(part) < batch; notes = notes[1:] {
+			n := notes[0]
+			sig := n.sig.Load()
+			if under.Contains(n.Path) && (!sig.Known() || q.MayMatch(sig)) && wanted(n.Path) {
+				part = append(part, n)
+			}
+		}
 		var workers sync.WaitGroup
 		var taken atomic.Int64 // number of notes that workers have begun
 		for range runtime.GOMAXPROCS(0) {
@@ -200,24 +192,11 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 	return skipped, context.Cause(ctx)
 }
 
-func nextBatch(notes []*Note, q grep.TrigramQuery) (part, rest []*Note) {
-	part = make([]*Note, 0, batch)
-	for i, n := range notes {
-		if len(part) == batch {
-			return part, notes[i:]
-		}
-		if sig := n.sig.Load(); !sig.Known() || q.MayMatch(sig) {
-			part = append(part, n)
-		}
-	}
-	return part, nil
-}
-
 func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(document.Document) T) (res T, skipped bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, false, err
 	}
-	if !n.Path.IsNote() && isBinary(n.Path) {
+	if !n.Path.IsNote() && slices.Contains(binaryEndings, strings.ToLower(path.Ext(n.Path.Base()))) {
 		return res, true, nil
 	}
 	before := n.sig.Load()

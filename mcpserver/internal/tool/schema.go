@@ -99,8 +99,6 @@ func itemOf(p Param) schema {
 	return s
 }
 
-func resultSchema(t reflect.Type) json.RawMessage { return ofType(t).encode() }
-
 func ofType(t reflect.Type) schema {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -101,6 +101,6 @@ func Structured[A, R any](name, title string, h Hints, run func(context.Context,
 		r, err := run(ctx, c, a)
 		return result.JSON(r), err
 	}, description)
-	t.Output = resultSchema(reflect.TypeFor[R]())
+	t.Output = ofType(reflect.TypeFor[R]()).encode()
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -16,19 +17,19 @@ import (
 // Node is one name in the tree. Its exported fields never change.
 type Node struct {
 	ID   uint64 // stable in this process, also across renames; 1 for the node above all roots
+	Root *Root  // nil for the node above all roots
 	Kind model.NodeKind
-	Root *Root      // nil for the node above all roots
-	Note *note.Note // only for KindNote
 
-	name           string           // the shown name
-	parent         *Node            // folder that shows the node; nil if it is not shown
-	sourceLoc      *sourceLoc       // place in the source; nil if the node is shown there
-	children       map[string]*Node // KindDir: nodes shown in the folder
-	movedOut       map[string]*Node // KindDir: nodes that the source has in the folder but that are not shown there
-	createdByAgent *model.Author    // KindDir: agent that made the folder; nil if unknown, or if others have used the folder
-	pending        *Proposal        // proposal to rename or delete the node
-	content        *Proposal        // KindFile: proposal for new content
 	mode           fs.FileMode
+	note           atomic.Pointer[note.Note] // see Note
+	name           string                    // the shown name
+	parent         *Node                     // folder that shows the node; nil if it is not shown
+	sourceLoc      *sourceLoc                // place in the source; nil if the node is shown there
+	children       map[string]*Node          // KindDir: nodes shown in the folder
+	movedOut       map[string]*Node          // KindDir: nodes that the source has in the folder but that are not shown there
+	createdByAgent *model.Author             // KindDir: agent that made the folder; nil if unknown, or if others have used the folder
+	pending        *Proposal                 // proposal to rename or delete the node
+	content        *Proposal                 // KindFile: proposal for new content
 	modTime        time.Time
 	size           int64  // KindFile only
 	link           string // KindLink: target of the link in the source
@@ -68,13 +69,18 @@ func newNode(dir *Node, name string, kind model.NodeKind) *Node {
 	f := dir.Root
 	f.nextID++
 	n := &Node{ID: f.nextID, name: strings.Clone(name), Kind: kind, parent: dir, Root: f}
-	switch kind {
-	case model.KindDir:
+	if kind == model.KindDir {
 		n.children = make(map[string]*Node)
-	case model.KindNote:
-		n.Note = f.notes.New(n)
 	}
 	return n
+}
+
+// Note returns the note, or nil for another kind. The first call makes it: most notes of a large vault are only listed.
+func (n *Node) Note() *note.Note {
+	if n.Kind == model.KindNote && n.note.Load() == nil {
+		n.note.CompareAndSwap(nil, n.Root.notes.New(n))
+	}
+	return n.note.Load()
 }
 
 func (n *Node) update(e model.SourceEntry) {
@@ -241,8 +247,8 @@ func (n *Node) Notes() (notes []*note.Note) {
 	n.Root.mu.RLock()
 	defer n.Root.mu.RUnlock()
 	n.walkSource(func(c *Node) {
-		if c.Note != nil {
-			notes = append(notes, c.Note)
+		if c.Kind == model.KindNote {
+			notes = append(notes, c.Note())
 		}
 	})
 	return notes
@@ -257,8 +263,8 @@ func (n *Node) InSource(name string) *Node {
 // changed returns the time of the last change of n. It reads nothing: for a note that is not in memory that is the time
 // of its last version or of its file, whichever is later.
 func (n *Node) changed() time.Time {
-	if n.Note != nil {
-		if last, loaded := n.Note.Changed(); loaded || last.After(n.modTime) {
+	if x := n.note.Load(); x != nil {
+		if last, loaded := x.Changed(); loaded || last.After(n.modTime) {
 			return last
 		}
 	}

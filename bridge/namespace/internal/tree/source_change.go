@@ -123,8 +123,8 @@ func (f *Root) removeSubtree(n *Node, tell bool) {
 
 func (f *Root) forget(n *Node) {
 	n.forget()
-	if n.Note != nil {
-		n.Note.Discard()
+	if x := n.note.Load(); x != nil {
+		x.Discard()
 	}
 }
 

@@ -187,7 +187,7 @@ func (n *Node) asNote(op string, p model.Path) (*note.Note, error) {
 	case model.KindDir:
 		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
 	case model.KindNote:
-		return n.Note, nil
+		return n.Note(), nil
 	}
 	return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
 }

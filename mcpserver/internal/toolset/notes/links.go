@@ -176,7 +176,7 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.Note
 		return nil, search.NamedPattern("path", search.ByLine, err)
 	}
 	var found []linkLine
-	_, err = search.Scan(ctx, c.Index, pattern, "", search.OnlyNotes, func(pattern *grep.Pattern, d document.Document) []linkLine {
+	_, err = search.Scan(ctx, c.Index, pattern, "", model.Path.IsNote, func(pattern *grep.Pattern, d document.Document) []linkLine {
 		if d.Path == p {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
@@ -60,7 +61,7 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 	if err != nil {
 		return textSearchResult{}, search.NamedPattern("query", search.ByLine, err)
 	}
-	job := search.LineSearch{Pattern: pattern, Under: under, Wanted: search.AllDocuments}
+	job := search.LineSearch{Pattern: pattern, Under: under, Wanted: model.Path("").Contains}
 	return search.Structured(ctx, c.Index, c.Session, job, a.Listing, cmp.Or(a.Limit, defaultMatches), func(f search.FoundLine) textMatch {
 		before, after := f.Context(aroundMatch, func(_ int, line string) string { return line })
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
