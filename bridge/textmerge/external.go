@@ -1,6 +1,7 @@
 package textmerge
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -305,7 +306,7 @@ func (a *externalDiff) findRemaining() (untouched bool) {
 }
 
 // maxTries is the maximum number of deleted marks that findReinserted looks for, and of deleted delimiters that are compared
-// with one of the new text. Beyond it, moved text counts as typed.
+// with as many of the new text. Beyond it, moved text counts as typed.
 const maxTries = 64
 
 // findReinserted finds the tokens that the change moved: the new text has them byte for byte at another place. The
@@ -473,36 +474,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	if len(a.broken) > n {
 		return true
 	}
-	// tear breaks a delimiter if it may be a lost one: the one with the same text around it moved there with its line.
-	tear := func(at diffwrap.Span) {
-		text := at.Of(a.after)
-		if len(lost[text]) == 0 || a.keeps(at) || a.isBroken[at.Start] || r.holds(at) {
-			return
-		}
-		was := slices.MaxFunc(lost[text][:min(len(lost[text]), maxTries)], func(x, y diffwrap.Span) int { return a.sameAround(x, at) - a.sameAround(y, at) })
-		a.breakDelimiter(at, was, false)
-		lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return s == was })
-	}
-	ends := make(map[int]bool) // offsets of the tokens' delimiters
-	for _, t := range r.tokens {
-		ends[t.open.Start], ends[t.close.Start] = true, true
-	}
-	for _, k := range r.fresh {
-		t := r.tokens[k]
-		text := t.body.Of(a.after)
-		own := t.comment || r.rewritten[t.open.Start] || a.isTyped(t.open) || a.isTyped(t.close) || hasWord(text) && !strings.Contains(text, "\n")
-		if !own || r.holds(t.span()) {
-			tear(t.open)
-			tear(t.close)
-		}
-	}
-	for text := range lost {
-		for at := range a.after {
-			if strings.HasPrefix(a.after[at:], text) && !ends[at] {
-				tear(diffwrap.Span{Start: at, End: at + len(text)})
-			}
-		}
-	}
+	a.tear(r, lost)
 	for i, s := range a.remaining {
 		for _, at := range []diffwrap.Span{s.open, s.close} {
 			t := around(r.tokens, at.Start+1)
@@ -512,6 +484,59 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		}
 	}
 	return len(a.broken) > n
+}
+
+// tear breaks the delimiters that may be lost ones. Those with the most text around them in common moved there with their
+// lines.
+func (a *externalDiff) tear(r *parsedTokens, lost map[string][]diffwrap.Span) {
+	var taken []diffwrap.Span
+	for _, h := range a.broken {
+		taken = append(taken, h.at)
+	}
+	for k, t := range r.tokens {
+		text := t.body.Of(a.after)
+		_, fresh := slices.BinarySearch(r.fresh, k)
+		own := t.comment || r.rewritten[t.open.Start] || a.isTyped(t.open) || a.isTyped(t.close) || hasWord(text) && !strings.Contains(text, "\n")
+		if !fresh || own && !r.holds(t.span()) {
+			taken = append(taken, t.open, t.close)
+		}
+	}
+	left := []byte(Without(a.after, taken))
+	var ats []diffwrap.Span
+	for off := range left {
+		for text := range lost {
+			at := diffwrap.Span{Start: off, End: off + len(text)}
+			if !bytes.HasPrefix(left[off:], []byte(text)) || r.holds(at) {
+				continue
+			}
+			if _, stays := MapBack(a.matches, at); !stays {
+				ats = append(ats, at)
+			}
+		}
+	}
+	type pair struct {
+		was, at diffwrap.Span
+		same    int
+	}
+	for ats := range slices.Chunk(ats, maxTries) {
+		var pairs []pair
+		for _, at := range ats {
+			list := lost[at.Of(a.after)]
+			for _, was := range list[:min(len(list), maxTries)] {
+				pairs = append(pairs, pair{was, at, a.sameAround(was, at)})
+			}
+		}
+		slices.SortStableFunc(pairs, func(x, y pair) int { return y.same - x.same })
+		for _, p := range pairs {
+			if at := left[p.at.Start:p.at.End]; bytes.IndexByte(at, 0) < 0 && !a.wasBroken[p.was.Start] {
+				a.breakDelimiter(p.at, p.was, false)
+				clear(at) // delimiters do not overlap
+			}
+		}
+		for text := range lost {
+			lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return a.wasBroken[s.Start] })
+		}
+	}
 }
 
 // isTyped reports whether users may have typed a delimiter of the new text.
