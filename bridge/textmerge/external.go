@@ -238,6 +238,7 @@ type brokenDelimiter struct {
 }
 
 type parsedTokens struct {
+	text      string // the new text without broken delimiters
 	tokens    []token
 	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
 	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
@@ -368,7 +369,8 @@ func (a *externalDiff) read() *parsedTokens {
 	for _, h := range a.broken {
 		torn = append(torn, h.at)
 	}
-	r.tokens = tokensOf(Without(a.after, torn))
+	r.text = Without(a.after, torn)
+	r.tokens = tokensOf(r.text)
 	edges := make(map[int]int) // from the offset of a delimiter to the index of its token
 	for k, t := range r.tokens {
 		edges[t.open.Start], edges[t.close.Start] = k, k
@@ -441,7 +443,7 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	default:
 		return m, false
 	}
-	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
+	return m, m.From.Of(a.before) == m.To.Of(a.after) && a.letters(old.body, current.body) > 0
 }
 
 // breakTokens finds delimiters that mark nothing, because users deleted the other delimiter of the pair and left this
@@ -490,18 +492,14 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 // lines.
 func (a *externalDiff) tear(r *parsedTokens, lost map[string][]diffwrap.Span) {
 	var taken []diffwrap.Span
-	for _, h := range a.broken {
-		taken = append(taken, h.at)
-	}
 	for k, t := range r.tokens {
-		text := t.body.Of(a.after)
 		_, fresh := slices.BinarySearch(r.fresh, k)
-		own := t.comment || r.rewritten[t.open.Start] || a.isTyped(t.open) || a.isTyped(t.close) || hasWord(text) && !strings.Contains(text, "\n")
-		if !fresh || own && !r.holds(t.span()) {
+		text := t.body.Of(a.after)
+		if !fresh || r.rewritten[t.open.Start] || hasWord(text) && !strings.Contains(text, "\n") && !r.holds(t.span()) {
 			taken = append(taken, t.open, t.close)
 		}
 	}
-	left := []byte(Without(a.after, taken))
+	left := []byte(Without(r.text, taken))
 	var ats []diffwrap.Span
 	for off := range left {
 		for text := range lost {
