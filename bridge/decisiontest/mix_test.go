@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -1037,6 +1038,12 @@ func drawMix(r *rand.Rand, n int) (start uint64, steps []uint64, end uint64) {
 		}
 	}
 	return start, steps, r.Uint64()
+}
+
+// TestMain lets the heap grow further between collections, which took a third of the CPU time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	os.Exit(m.Run())
 }
 
 // TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because about one sequence in 2,500 is known
