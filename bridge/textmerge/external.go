@@ -543,7 +543,8 @@ func (a *externalDiff) isTyped(at diffwrap.Span) bool {
 	if _, ok := a.added[text]; !ok {
 		a.added[text] = strings.Count(a.after, text) > strings.Count(a.before, text)
 	}
-	return a.added[text] && !a.keeps(at)
+	_, stays := MapBack(a.matches, at)
+	return a.added[text] && !stays
 }
 
 // sameAround returns the number of bytes directly before and after an old and a new span that are equal, in one line.
@@ -555,12 +556,6 @@ func (a *externalDiff) sameAround(old, current diffwrap.Span) (n int) {
 		n++
 	}
 	return n
-}
-
-// keeps reports whether a span of the new text has a character that the change kept.
-func (a *externalDiff) keeps(s diffwrap.Span) bool {
-	i, _ := slices.BinarySearchFunc(a.matches, s.Start, func(x Match, at int) int { return x.B + x.Len - at - 1 })
-	return i < len(a.matches) && a.matches[i].B < s.End
 }
 
 func (a *externalDiff) result(r *parsedTokens) ExternalChange {

@@ -239,6 +239,19 @@ func TestMarksMoveWithTheirLines(t *testing.T) {
 	}
 }
 
+// A mark that is typed around old words where another one is deleted takes nothing of it.
+func TestMarksAreTypedAroundOldWords(t *testing.T) {
+	for _, mark := range []string{"{++%s++}", "{--%s--}"} {
+		before := "- a " + fmt.Sprintf(mark, "x") + " b\n- c d\n"
+		for _, word := range []string{"a", "d"} {
+			after := "- a b\n- c " + fmt.Sprintf(mark, word) + "\n"
+			if got := textmerge.DiffExternal(before, after, nil); len(got.Broken)+len(got.Moved) > 0 {
+				t.Errorf("%q -> %q: got %+v", before, after, got)
+			}
+		}
+	}
+}
+
 // A delimiter that lost the other one is the one of its line: whether it is an agent's depends on that.
 func TestBrokenDelimitersMoveWithTheirLines(t *testing.T) {
 	lineAt := func(text string, s diffwrap.Span) string {
