@@ -1,6 +1,7 @@
 package textmerge
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -237,6 +238,7 @@ type brokenDelimiter struct {
 }
 
 type parsedTokens struct {
+	text      string // the new text without broken delimiters
 	tokens    []token
 	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
 	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
@@ -305,7 +307,7 @@ func (a *externalDiff) findRemaining() (untouched bool) {
 }
 
 // maxTries is the maximum number of deleted marks that findReinserted looks for, and of deleted delimiters that are compared
-// with one of the new text. Beyond it, moved text counts as typed.
+// with as many of the new text. Beyond it, moved text counts as typed.
 const maxTries = 64
 
 // findReinserted finds the tokens that the change moved: the new text has them byte for byte at another place. The
@@ -367,7 +369,8 @@ func (a *externalDiff) read() *parsedTokens {
 	for _, h := range a.broken {
 		torn = append(torn, h.at)
 	}
-	r.tokens = tokensOf(Without(a.after, torn))
+	r.text = Without(a.after, torn)
+	r.tokens = tokensOf(r.text)
 	edges := make(map[int]int) // from the offset of a delimiter to the index of its token
 	for k, t := range r.tokens {
 		edges[t.open.Start], edges[t.close.Start] = k, k
@@ -440,7 +443,7 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	default:
 		return m, false
 	}
-	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
+	return m, m.From.Of(a.before) == m.To.Of(a.after) && a.letters(old.body, current.body) > 0
 }
 
 // breakTokens finds delimiters that mark nothing, because users deleted the other delimiter of the pair and left this
@@ -473,36 +476,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	if len(a.broken) > n {
 		return true
 	}
-	// tear breaks a delimiter if it may be a lost one: the one with the same text around it moved there with its line.
-	tear := func(at diffwrap.Span) {
-		text := at.Of(a.after)
-		if len(lost[text]) == 0 || a.keeps(at) || a.isBroken[at.Start] || r.holds(at) {
-			return
-		}
-		was := slices.MaxFunc(lost[text][:min(len(lost[text]), maxTries)], func(x, y diffwrap.Span) int { return a.sameAround(x, at) - a.sameAround(y, at) })
-		a.breakDelimiter(at, was, false)
-		lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return s == was })
-	}
-	ends := make(map[int]bool) // offsets of the tokens' delimiters
-	for _, t := range r.tokens {
-		ends[t.open.Start], ends[t.close.Start] = true, true
-	}
-	for _, k := range r.fresh {
-		t := r.tokens[k]
-		text := t.body.Of(a.after)
-		own := t.comment || r.rewritten[t.open.Start] || a.isTyped(t.open) || a.isTyped(t.close) || hasWord(text) && !strings.Contains(text, "\n")
-		if !own || r.holds(t.span()) {
-			tear(t.open)
-			tear(t.close)
-		}
-	}
-	for text := range lost {
-		for at := range a.after {
-			if strings.HasPrefix(a.after[at:], text) && !ends[at] {
-				tear(diffwrap.Span{Start: at, End: at + len(text)})
-			}
-		}
-	}
+	a.tear(r, lost)
 	for i, s := range a.remaining {
 		for _, at := range []diffwrap.Span{s.open, s.close} {
 			t := around(r.tokens, at.Start+1)
@@ -514,13 +488,63 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	return len(a.broken) > n
 }
 
+// tear breaks the delimiters that may be lost ones. Those with the most text around them in common moved there with their
+// lines.
+func (a *externalDiff) tear(r *parsedTokens, lost map[string][]diffwrap.Span) {
+	var taken []diffwrap.Span
+	for k, t := range r.tokens {
+		_, fresh := slices.BinarySearch(r.fresh, k)
+		text := t.body.Of(a.after)
+		if !fresh || r.rewritten[t.open.Start] || hasWord(text) && !strings.Contains(text, "\n") && !r.holds(t.span()) {
+			taken = append(taken, t.open, t.close)
+		}
+	}
+	left := []byte(Without(r.text, taken))
+	var ats []diffwrap.Span
+	for off := range left {
+		for text := range lost {
+			at := diffwrap.Span{Start: off, End: off + len(text)}
+			if !bytes.HasPrefix(left[off:], []byte(text)) || r.holds(at) {
+				continue
+			}
+			if _, stays := MapBack(a.matches, at); !stays {
+				ats = append(ats, at)
+			}
+		}
+	}
+	type pair struct {
+		was, at diffwrap.Span
+		same    int
+	}
+	for ats := range slices.Chunk(ats, maxTries) {
+		var pairs []pair
+		for _, at := range ats {
+			list := lost[at.Of(a.after)]
+			for _, was := range list[:min(len(list), maxTries)] {
+				pairs = append(pairs, pair{was, at, a.sameAround(was, at)})
+			}
+		}
+		slices.SortStableFunc(pairs, func(x, y pair) int { return y.same - x.same })
+		for _, p := range pairs {
+			if at := left[p.at.Start:p.at.End]; bytes.IndexByte(at, 0) < 0 && !a.wasBroken[p.was.Start] {
+				a.breakDelimiter(p.at, p.was, false)
+				clear(at) // delimiters do not overlap
+			}
+		}
+		for text := range lost {
+			lost[text] = slices.DeleteFunc(lost[text], func(s diffwrap.Span) bool { return a.wasBroken[s.Start] })
+		}
+	}
+}
+
 // isTyped reports whether users may have typed a delimiter of the new text.
 func (a *externalDiff) isTyped(at diffwrap.Span) bool {
 	text := at.Of(a.after)
 	if _, ok := a.added[text]; !ok {
 		a.added[text] = strings.Count(a.after, text) > strings.Count(a.before, text)
 	}
-	return a.added[text] && !a.keeps(at)
+	_, stays := MapBack(a.matches, at)
+	return a.added[text] && !stays
 }
 
 // sameAround returns the number of bytes directly before and after an old and a new span that are equal, in one line.
@@ -532,12 +556,6 @@ func (a *externalDiff) sameAround(old, current diffwrap.Span) (n int) {
 		n++
 	}
 	return n
-}
-
-// keeps reports whether a span of the new text has a character that the change kept.
-func (a *externalDiff) keeps(s diffwrap.Span) bool {
-	i, _ := slices.BinarySearchFunc(a.matches, s.Start, func(x Match, at int) int { return x.B + x.Len - at - 1 })
-	return i < len(a.matches) && a.matches[i].B < s.End
 }
 
 func (a *externalDiff) result(r *parsedTokens) ExternalChange {
