@@ -67,3 +67,24 @@ func TestUndoReadsTheNewestEntries(t *testing.T) {
 		}
 	}
 }
+
+// An undo follows a folder that an undo since has moved back, however old the undone move is.
+func TestUndoFollowsTheUndoOfAnOldMove(t *testing.T) {
+	s := bridgetest.NewStore(t)
+	f := bridgetest.New(t, map[string]string{"Notes/F/x.md": "x\n", "Notes/F/y.md": "y\n"}, func(o *bridge.Options) { o.Roots[0].Store = s })
+	accept := func(change bridge.ChangeResult, err error) bridge.Outcome {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return decide(t, f.Workspace, model.Accepted, change.Proposal)
+	}
+	moved := accept(f.Workspace.Rename(t.Context(), "Notes/F", "Notes/G", bridge.ChangeRequest{Author: ann}))
+	addDecisions(t, s, 50)
+	removed := accept(f.Workspace.Remove(t.Context(), "Notes/G/x.md", bridge.ChangeRequest{Author: ann}))
+	undo(t, f.Workspace, moved.Batch)
+	undo(t, f.Workspace, removed.Batch)
+	if got, want := fmt.Sprint(f.Source("Notes").Person(t).Names()), "[F F/x.md F/y.md]"; got != want {
+		t.Errorf("the vault has %s, want %s", got, want)
+	}
+}
