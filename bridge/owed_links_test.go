@@ -17,19 +17,28 @@ type stuck struct {
 	*bridgetest.Source
 	rel              string // of the note
 	rename           int    // number of the rename
+	first            string // a note that is written before that, because a killed process must not go on with it later
+	written          chan struct{}
 	reached, release chan struct{}
 }
 
 func newStuck(t testing.TB, rel string) *stuck {
-	return &stuck{Source: bridgetest.NewSource(t), rel: rel, reached: make(chan struct{}, 9), release: make(chan struct{})}
+	return &stuck{Source: bridgetest.NewSource(t), rel: rel, written: make(chan struct{}, 9), reached: make(chan struct{}, 9), release: make(chan struct{})}
 }
 
 func (s *stuck) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if rel == s.rel {
+		if s.first != "" {
+			<-s.written
+		}
 		s.reached <- struct{}{}
 		<-s.release
 	}
-	return s.Source.Replace(ctx, rel, r)
+	stamp, err := s.Source.Replace(ctx, rel, r)
+	if rel == s.first {
+		s.written <- struct{}{}
+	}
+	return stamp, err
 }
 
 func (s *stuck) Rename(ctx context.Context, oldRel, newRel string, replace bool) error {
@@ -125,7 +134,7 @@ func TestUndoOfARenameContinuesAfterAKill(t *testing.T) {
 		decide(t, ws, model.Accepted, append(ids(pendingOf(t, ws)), res.Proposal)...)
 		undone := []string{res.Proposal}
 		if whole {
-			undone = nil
+			undone, src.first = nil, "Text.md"
 		}
 		killedIn(t, src, store, bridge.StructurePropose, func(ws *bridge.Workspace) { ws.Undo(context.Background(), "", person, undone...) })
 		ws = process(t, src.Source, store)
