@@ -35,7 +35,7 @@ func (s *stuck) Replace(ctx context.Context, rel string, r model.Replacement) (m
 		<-s.release
 	}
 	stamp, err := s.Source.Replace(ctx, rel, r)
-	if rel == s.first {
+	if rel == s.first && err == nil {
 		s.written <- struct{}{}
 	}
 	return stamp, err
