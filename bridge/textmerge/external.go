@@ -443,7 +443,8 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	default:
 		return m, false
 	}
-	return m, m.From.Of(a.before) == m.To.Of(a.after) && a.letters(old.body, current.body) > 0
+	_, stays := MapBack(a.matches, m.To)
+	return m, m.From.Of(a.before) == m.To.Of(a.after) && !stays && a.letters(old.body, current.body) > 0
 }
 
 // breakTokens finds delimiters that mark nothing, because users deleted the other delimiter of the pair and left this
