@@ -21,7 +21,7 @@ const (
 
 // change is a path that may differ from the tree.
 type change struct {
-	first    time.Time // time when the path was marked
+	first    time.Time // time of the first check
 	due      time.Time // time of the next check
 	seen     vaultdir.StatSample
 	entry    model.SourceEntry // entry at the last check, if the path exists
@@ -42,7 +42,7 @@ func (w *watch) markAt(rel string, now time.Time) {
 	due := now.Add(coalesce)
 	c := w.pending[rel]
 	if c == nil {
-		c = &change{first: now, due: due}
+		c = &change{due: due}
 		w.pending[rel] = c
 	}
 	if due.Before(c.due) {
@@ -132,6 +132,9 @@ func (w *watch) observe(now time.Time) (ready []string) {
 // can get a watch.
 func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	e, err := w.v.folder.Stat(rel)
+	if c.first.IsZero() {
+		c.first = now
+	}
 	c.entry = e
 	c.seen.Update(e.Stamp, err, now)
 	c.changing = w.v.tree.isBusy(rel)

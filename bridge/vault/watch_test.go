@@ -314,6 +314,23 @@ func TestLinkInThePlace(t *testing.T) {
 	await(t, events, "a save there", is(model.EventChanged, "dir/sub/N.md"))
 }
 
+// A process that sees such moves only much later, because the machine was busy or asleep, follows them all the same.
+func TestLinkInThePlaceSeenLate(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{MaxWatches: -1})
+	p.Save("dir/sub/N.md", "1")
+	noError(t, v.Scan(t.Context(), func(model.SourceEntry) {}))
+	var seen []string
+	look := v.Follow(func(ev model.SourceEvent) { seen = append(seen, fmt.Sprint(ev.Kind, " ", ev.OldRel, " ", ev.Rel)) })
+	p.Mkdir("new")
+	p.Rename("dir", "new/dir")
+	p.check(os.Symlink("new/dir", p.path("dir")))
+	look()
+	if want := []string{"created  new", "renamed dir new/dir", "created  dir"}; !slices.Equal(seen, want) {
+		t.Errorf("told of %q, want %q", seen, want)
+	}
+}
+
 // TestOtherKindInThePlace puts things of other kinds instead of each other, which
 // many disks give the number of what was there.
 func TestOtherKindInThePlace(t *testing.T) {
