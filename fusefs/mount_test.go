@@ -87,7 +87,7 @@ type result struct {
 }
 
 // hangs is when a program counts as hanging.
-var hangs = need.Scaled(30 * time.Second)
+var hangs = need.Scaled(time.Minute)
 
 // run runs a program in dir, which it enters by itself.
 func run(t testing.TB, dir, stdin string, argv ...string) result {

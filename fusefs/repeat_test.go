@@ -14,13 +14,12 @@ func TestRejectedTextIsWrittenAgain(t *testing.T) {
 	const before = "one\ntwo\nthree words\n"
 	const after = "one\ntwo\nthree WORDS\n"
 	const personal = "\nA person's.\n"
-	copied := t.TempDir() + "/copy"
 	scripts := map[string]string{
 		"in place":                          `sed -i s/words/WORDS/ Note.md`,
 		"by another name":                   `sed s/words/WORDS/ Note.md > x && mv x Note.md`,
 		"moved away and written again":      `mv Note.md Note.bak && sed s/words/WORDS/ Note.bak > Note.md && rm Note.bak`,
 		"moved away, backup kept":           `mv Note.md Note.md~ && sed s/words/WORDS/ Note.md~ > Note.md`,
-		"removed and written again":         `cp Note.md ` + copied + ` && rm Note.md && sed s/words/WORDS/ ` + copied + ` > Note.md`,
+		"removed and written again":         `c=$(mktemp) && cp Note.md $c && rm Note.md && sed s/words/WORDS/ $c > Note.md && rm $c`,
 		"without reading":                   `printf 'one\ntwo\nthree WORDS\n' > Note.md`,
 		"without reading, by another name":  `printf 'one\ntwo\nthree WORDS\n' > x && mv x Note.md`,
 		"without reading, after it is gone": `rm Note.md && printf 'one\ntwo\nthree WORDS\n' > Note.md`,
