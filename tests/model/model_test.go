@@ -39,6 +39,9 @@ type word struct {
 	// amended is the step in which the author of an addition last changed the note.
 	amended int
 	light   *highlight // that a person's word stands in, nil for none
+	// before is the word that the write deleted when it wrote this one, which has the same text: they may be one word
+	// that the write moved. nil for none.
+	before *word
 }
 
 // highlight is one that a person made. What agents write may get into it or not, and what people wrote stays in it.
@@ -287,6 +290,7 @@ func (m *model) written(raw, author string, step int) error {
 		}
 	}
 	deleted := m.live()
+	removed, added := make(map[string]*word), []*word(nil)
 	var prev *word
 	for i, k := range align(deleted, words) {
 		w := k.word
@@ -296,8 +300,10 @@ func (m *model) written(raw, author string, step int) error {
 		case w == nil:
 			w = &word{text: k.seen.text, ins: &atom{author: author}, born: step, nth: i}
 			m.insert(prev, w)
+			added = append(added, w)
 		case k.seen.mark == '-' && w.mark() != '-':
 			w.dels = append(w.dels, &atom{author: author})
+			removed[w.text] = w
 		case k.seen.mark == ' ' && w.mark() == '-': // the agent wrote it again
 			for _, d := range w.proposals() {
 				d.status = rejected
@@ -311,6 +317,9 @@ func (m *model) written(raw, author string, step int) error {
 			return fmt.Errorf("%q is gone without a mark", w.text)
 		}
 		w.dead, w.withdrawn = true, true
+	}
+	for _, w := range added {
+		w.before = removed[w.text]
 	}
 	return m.checkRaw(raw)
 }

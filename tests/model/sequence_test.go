@@ -163,8 +163,8 @@ type shownText struct {
 // has says whether the word may be one that was read (may), and whether it is (must). Where an author has amended an addition
 // since, the words that stay in it are the old ones or were written anew, as the marks read best.
 func (t shownText) has(w *word) (may, must bool) {
-	may = slices.Contains(t.words, w)
-	return may, may && w.amended <= t.step && standsAlone(t.text, w.text) && standsAlone(t.now, w.text)
+	read := slices.Contains(t.words, w)
+	return read || w.before != nil && slices.Contains(t.words, w.before), read && w.amended <= t.step && standsAlone(t.text, w.text) && standsAlone(t.now, w.text)
 }
 
 // standsAlone says whether something parts a word of a text from those beside it.
