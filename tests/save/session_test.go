@@ -102,8 +102,8 @@ func TestSessionsOfAContainer(t *testing.T) {
 	}
 	const script = `
 set -e
-"$RELAYFS" mount "$VAULT" "$MNT" 2>log &
-until grep -q "^mounted" log; do kill -0 $! || { cat log; exit 1; }; sleep 0.05; done
+"$RELAYFS" mount "$VAULT" "$MNT" 2>"$START.log" &
+until grep -qs "^mounted" "$START.log"; do kill -0 $! || { cat "$START.log"; exit 1; }; sleep 0.05; done
 [ $$ = 1 ]
 sed -i s/alpha/beta/ "$MNT/Vault/$START 1.md"
 echo 999 > /proc/sys/kernel/ns_last_pid
