@@ -119,7 +119,7 @@ func (w *watch) reportAppeared(rel string, c *change) {
 func (w *watch) dueNow(dir string) {
 	for rel, c := range w.pending {
 		if strings.HasPrefix(rel, dir+"/") {
-			c.due = c.first
+			c.due = time.Time{}
 		}
 	}
 }
