@@ -154,7 +154,7 @@ func (s *tally) refused(raw, want string, err error) error {
 // breaks are of that kind.
 func putGet(x exchange) error {
 	old := x.known.Accepted(x.raw)
-	if !strings.Contains(old, "\n") && strings.Contains(x.raw, "\r\n") && x.shown() == strings.ReplaceAll(strings.ReplaceAll(x.want, "\r\n", "\n"), "\n", "\r\n") {
+	if !strings.Contains(old, "\n") && strings.Contains(x.raw, "\r\n") && x.shown() == strings.ReplaceAll(withLF(x.want), "\n", "\r\n") {
 		return nil
 	}
 	if x.shown() == x.want || x.got == x.raw && equalButBreaks(old, x.want) {
@@ -165,7 +165,7 @@ func putGet(x exchange) error {
 
 // equalButBreaks states the exception of law 1 in another way than the code does.
 func equalButBreaks(a, b string) bool {
-	norm := func(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
+	norm := func(s string) string { return strings.TrimSuffix(withLF(s), "\n") }
 	return norm(a) == norm(b)
 }
 
