@@ -39,7 +39,7 @@ type word struct {
 	// amended is the step in which the author of an addition last changed the note.
 	amended int
 	light   *highlight // that a person's word stands in, nil for none
-	// before is the word that the write deleted when it wrote this one, which has the same text: they may be one word
+	// before is the word that the write deleted or withdrew when it wrote this one, which has the same text: they may be one word
 	// that the write moved. nil for none.
 	before *word
 }
@@ -317,6 +317,7 @@ func (m *model) written(raw, author string, step int) error {
 			return fmt.Errorf("%q is gone without a mark", w.text)
 		}
 		w.dead, w.withdrawn = true, true
+		removed[w.text] = w
 	}
 	for _, w := range added {
 		w.before = removed[w.text]
