@@ -381,8 +381,7 @@ type decision struct {
 	ids    []string
 	accept bool
 	atoms  []*atom
-	words  []*word
-	beside map[*word][2]*word // the words on either side of each, of those that were not decided on; nil for none
+	beside map[*word][2]*word // the words on either side of each that the decision removes, of those that stay; nil for none
 	step   int
 	undone bool
 	raw    string // before
@@ -399,10 +398,9 @@ func (m *model) decide(all, chosen []pendingEntry, accept bool, step int) (*deci
 		d.ids = append(d.ids, s.ID)
 		for _, w := range words[i] {
 			d.atoms = append(d.atoms, w.proposals()...)
-			d.words = append(d.words, w)
 		}
 	}
-	d.beside = m.beside(d.words)
+	before := m.live()
 	status := rejected
 	if accept {
 		status = accepted
@@ -410,16 +408,17 @@ func (m *model) decide(all, chosen []pendingEntry, accept bool, step int) (*deci
 	for _, a := range d.atoms {
 		a.status = status
 	}
+	d.beside = beside(before)
 	return d, nil
 }
 
-// beside finds the live words on either side of some, themselves left out.
-func (m *model) beside(words []*word) map[*word][2]*word {
+// beside finds the live words on either side of those in the list that are not live any more.
+func beside(list []*word) map[*word][2]*word {
 	all := make(map[*word][2]*word)
 	var left *word
 	var since []*word // from left on
-	for _, w := range append(m.live(), nil) {
-		if w != nil && slices.Contains(words, w) {
+	for _, w := range append(list, nil) {
+		if w != nil && !w.live() {
 			since = append(since, w)
 			continue
 		}
