@@ -265,11 +265,15 @@ func sharedPairs(a, b string) (shared, n, m int) {
 	return shared, n, m
 }
 
-// wordPairs counts the pairs of adjacent words. The ends of the text count as words.
+var delimiterWords = strings.NewReplacer("{++", " {++ ", "++}", " ++} ", "{--", " {-- ", "--}", " --} ",
+	"{~~", " {~~ ", "~~}", " ~~} ", "{==", " {== ", "==}", " ==} ", "{>>", " {>> ", "<<}", " <<} ")
+
+// wordPairs counts the pairs of adjacent words. The ends of the text and the delimiters of marks count as words: a user
+// may delete the text inside the only mark of a note.
 func wordPairs(text string) (pairs map[[2]string]int, n int) {
 	pairs = make(map[[2]string]int)
 	last := ""
-	for word := range strings.FieldsSeq(text + " \x00") {
+	for word := range strings.FieldsSeq(delimiterWords.Replace(text) + " \x00") {
 		pairs[[2]string{last, word}]++
 		last = word
 		n++
