@@ -126,7 +126,7 @@ func Mirror(doc *ycrdt.Doc) (mirrored func()) {
 }
 
 // Conflicts returns the properties that the last transaction set in the mirror, by a client that did not have the value
-// that this document's client had set. The text then contains a mixture of both values, and the mirror one of them. If
+// before it. The text then contains a mixture of both values, and the mirror one of them. If
 // only the text differs from the mirror, there is no conflict: a client without the mirror has changed the property.
 func Conflicts(doc *ycrdt.Doc) (keys []string) {
 	setters, _ := doc.Map(propertiesName).KeysSince(0)
