@@ -30,7 +30,8 @@ func EnsureNonEmpty(doc *ycrdt.Doc) {
 }
 
 // Register records in the document's users map that client belongs to user, in the layout of Yjs's PermanentUserData.
-// It reports whether the entry is new.
+// It reports whether the entry is new. It replaces an entry of another layout as a whole, because Yjs's readers fail at
+// such an entry, and read only entries that are set after they began.
 func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 	users := doc.Map("users")
 	doc.Transact(func(tx *ycrdt.Txn) {
