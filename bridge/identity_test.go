@@ -377,6 +377,16 @@ func TestNoteIsItself(t *testing.T) {
 	}
 }
 
+// A user deletes the only word of a note, which an agent wants deleted, while relayfs is stopped.
+func TestMarkEmptiedWhileStopped(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": "word "})
+	write(t, d.ws, plan, bridge.Write{Text: "", By: ann})
+	d.restarted(func() { d.saveAsNew("Plan.md", strings.Replace(d.read("Plan.md"), "word ", "", 1)) })
+	if v := open(t, d.ws, plan); v.Raw() != "{----}" || v.Text() != "" {
+		t.Errorf("%q is shown as %q", v.Raw(), v.Text())
+	}
+}
+
 // A note that was moved while relayfs was stopped is itself if a program saves it as a new file before relayfs has read it.
 func TestNoteMovedAndSavedBeforeItIsRead(t *testing.T) {
 	d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})

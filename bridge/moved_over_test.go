@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,20 +12,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// A user moves another note with a suggestion over the note to which an agent writes. The moved note keeps its text and
-// its suggestion, and the agent gets an error.
+// A user moves another note with a suggestion over the note to which an agent writes, and relayfs follows the move before
+// or after the write. The moved note keeps its text and its suggestion, and the agent gets an error.
 func TestWriteWhileAnotherNoteMovesOver(t *testing.T) {
-	for name, written := range map[string][]string{"the other has a document": {"V/Other.md"}, "both have": {"V/Other.md", "V/N.md"}} {
-		t.Run(name, func(t *testing.T) {
+	for i := range 4 {
+		written, followed := []string{"V/Other.md", "V/N.md"}[:1+i/2], i%2 == 0
+		t.Run(fmt.Sprintf("%v, followed %v", written, followed), func(t *testing.T) {
 			var f *bridgetest.Fixture
 			var moves atomic.Bool
+			settle := func() {
+				if err := f.Source("V").Settle(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
 			f = bridgetest.New(t, map[string]string{"V/N.md": "one two\nthree\n", "V/Other.md": "far from here\nelse where\n"}, func(o *bridge.Options) {
 				root := &o.Roots[0]
 				root.Source = interrupted{root.Source.(*bridgetest.Source), func() {
 					if moves.CompareAndSwap(true, false) {
 						f.Source("V").Person(t).Rename("Other.md", "N.md")
-						if err := f.Source("V").Settle(t.Context()); err != nil {
-							t.Error(err)
+						if followed {
+							settle()
 						}
 					}
 				}, new(atomic.Bool)}
@@ -40,6 +47,7 @@ func TestWriteWhileAnotherNoteMovesOver(t *testing.T) {
 			if !errors.Is(err, model.ErrConflict) {
 				t.Errorf("the write returns %v", err)
 			}
+			settle()
 			if got, shown := f.SourceText("V/N.md"), s.open().Raw(); got != want || shown != want {
 				t.Errorf("the file has %q and the note %q, want %q", got, shown, want)
 			}

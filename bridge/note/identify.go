@@ -141,7 +141,7 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model
 		more = more[:min(len(more), maxAlike)]
 	}
 	for _, d := range append(list, more...) {
-		if mine, err := n.isDocumentOf(ctx, d, raw); err != nil {
+		if mine, err := n.isDocumentOf(ctx, d, raw, n.stamp); err != nil {
 			return err
 		} else if mine {
 			return n.claim(rel, d, here)
@@ -216,16 +216,30 @@ func holdsMostOf(h model.History, raw string) bool {
 	return 4*shared >= 3*max(n, m)
 }
 
-// isDocumentOf reports whether the document d, which is stored for another path, belongs to the file of n. It does not
-// if the file at d.Path is still the document's own file. A file at d.Path that only has much of the text also counts
-// as its own, unless it has the text of another document.
-func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string) (bool, error) {
+// hasOtherFile reports whether the file at the note's path is the file of another document. A user has then moved another
+// note over this one, and relayfs may not have followed the move yet.
+func (n *Locked) hasOtherFile(ctx context.Context, loc Location) bool {
+	if n.live != nil {
+		return false
+	}
+	_, file, err := n.source.Read(ctx, loc.Rel)
+	docs, err2 := n.store.DocsOf(file, model.ContentSum{})
+	return err == nil && err2 == nil && slices.ContainsFunc(docs, func(d model.StoredDoc) bool {
+		other, err := n.isDocumentOf(ctx, d, "", file)
+		return err == nil && other
+	})
+}
+
+// isDocumentOf reports whether the document d, which is stored for another path, belongs to the given file at the path
+// of n, which holds raw. It does not if the file at d.Path is still the document's own file. A file at d.Path that only
+// has much of the text also counts as its own, unless it has the text of another document.
+func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string, file model.Stamp) (bool, error) {
 	original, ended := d.Path.EndedAt()
 	if original == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
 		return false, nil
 	}
 	h, err := n.store.Load(d.ID)
-	if err != nil || !isKnown(h, raw, n.stamp) {
+	if err != nil || !isKnown(h, raw, file) {
 		return false, err
 	}
 	if ended {
@@ -265,11 +279,15 @@ func sharedPairs(a, b string) (shared, n, m int) {
 	return shared, n, m
 }
 
-// wordPairs counts the pairs of adjacent words. The ends of the text count as words.
+var delimiterWords = strings.NewReplacer("{++", " {++ ", "++}", " ++} ", "{--", " {-- ", "--}", " --} ",
+	"{~~", " {~~ ", "~~}", " ~~} ", "{==", " {== ", "==}", " ==} ", "{>>", " {>> ", "<<}", " <<} ")
+
+// wordPairs counts the pairs of adjacent words. The ends of the text and the delimiters of marks count as words: a user
+// may delete the text inside the only mark of a note.
 func wordPairs(text string) (pairs map[[2]string]int, n int) {
 	pairs = make(map[[2]string]int)
 	last := ""
-	for word := range strings.FieldsSeq(text + " \x00") {
+	for word := range strings.FieldsSeq(delimiterWords.Replace(text) + " \x00") {
 		pairs[[2]string{last, word}]++
 		last = word
 		n++

@@ -27,8 +27,9 @@ func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) 
 
 func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	list, err := s.tail.journal(limit)
+	t := s.tail.clone() // a journal may be long, and saves must not wait for it
+	s.mu.Unlock()
+	list, err := t.journal(limit)
 	return list, s.wrapErr("read journal", err)
 }
 

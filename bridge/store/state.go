@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -73,6 +74,16 @@ func (s *tail) add(e *wal.Entry) {
 			}
 		}
 	}
+}
+
+func (s *tail) clone() *tail {
+	c := *s
+	c.docs, c.paths, c.sessions = make(map[model.DocID]*tailDoc), maps.Clone(s.paths), maps.Clone(s.sessions)
+	for id, d := range s.docs {
+		one := *d
+		c.docs[id] = &one
+	}
+	return &c
 }
 
 func (s *tail) doc(id model.DocID) *tailDoc {

@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// An update conflicts in the keys that it sets although its writer did not have the value that the document's client had
-// set, unless the update also has a later value whose writer had that value.
+// An update conflicts in the keys that it sets although its writer did not have the value in the document, or that two
+// writers set in it concurrently.
 func TestConflicts(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
 		type set struct {
@@ -42,29 +42,31 @@ func TestConflicts(t *testing.T) {
 				doc.Transact(func(tx *ycrdt.Txn) { m.Delete(tx, key) })
 				t.Logf("%d deletes %q", me, key)
 			default:
-				before, current := doc.StateVector(), map[string]bool{} // whether the client has set the current value
+				before, winner := doc.StateVector(), map[string]ycrdt.ClientID{}
 				setters, _ := m.KeysSince(0)
 				for _, s := range setters {
-					current[s.Key] = s.Client == me
+					winner[s.Key] = s.Client
 				}
 				if err := doc.ApplyUpdate(from.EncodeStateAsUpdate(doc.EncodeStateVector())); err != nil {
 					t.Fatal(err)
 				}
-				after, may, must := doc.StateVector(), map[string]bool{}, map[string]bool{}
-				for _, own := range sets {
-					if own.client != me {
+				after, current, may, must := doc.StateVector(), map[string]set{}, map[string]bool{}, map[string]bool{}
+				for _, value := range sets {
+					if value.client == winner[value.key] && value.clock < before[value.client] {
+						current[value.key] = value
+					}
+				}
+				for _, added := range sets {
+					if added.clock < before[added.client] || added.clock >= after[added.client] {
 						continue
 					}
-					had := false
-					must[own.key] = false // own is later than the client's former value
 					for _, other := range sets {
-						if other.key == own.key && other.clock >= before[other.client] && other.clock < after[other.client] {
-							may[own.key] = may[own.key] || lacked(other, own)
-							must[own.key] = current[own.key] && (must[own.key] || lacked(other, own))
-							had = had || !lacked(other, own)
+						if other.key == added.key && other.client != added.client && other.clock < after[other.client] && lacked(added, other) && lacked(other, added) {
+							may[added.key] = true
+							now := current[other.key]
+							must[added.key] = must[added.key] || other.clock >= before[other.client] || other.client == now.client && other.clock == now.clock
 						}
 					}
-					must[own.key] = must[own.key] && !had
 				}
 				got := conflicts(m)
 				t.Logf("%d receives from %d: conflicts in %q", me, from.ClientID(), got)

@@ -100,8 +100,8 @@ func (m *Map) Keys() (keys []string) {
 type Setter struct {
 	Key    string
 	Client ClientID
-	// Conflict is set if the document's client had set the value, and the last update has set it too, by a client that did
-	// not have that value. Which value wins does not matter.
+	// Conflict is set if the last update has set the value, by a client that did not have the value before it. Which value
+	// wins does not matter.
 	Conflict bool
 }
 

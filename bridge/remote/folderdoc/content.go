@@ -30,7 +30,8 @@ func EnsureNonEmpty(doc *ycrdt.Doc) {
 }
 
 // Register records in the document's users map that client belongs to user, in the layout of Yjs's PermanentUserData.
-// It reports whether the entry is new.
+// It reports whether the entry is new. It replaces an entry of another layout as a whole, because Yjs's readers fail at
+// such an entry, and read only entries that are set after they began.
 func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 	users := doc.Map("users")
 	doc.Transact(func(tx *ycrdt.Txn) {
@@ -126,7 +127,7 @@ func Mirror(doc *ycrdt.Doc) (mirrored func()) {
 }
 
 // Conflicts returns the properties that the last transaction set in the mirror, by a client that did not have the value
-// that this document's client had set. The text then contains a mixture of both values, and the mirror one of them. If
+// before it. The text then contains a mixture of both values, and the mirror one of them. If
 // only the text differs from the mirror, there is no conflict: a client without the mirror has changed the property.
 func Conflicts(doc *ycrdt.Doc) (keys []string) {
 	setters, _ := doc.Map(propertiesName).KeysSince(0)

@@ -328,6 +328,35 @@ func TestContent(t *testing.T) {
 	}
 }
 
+// Register replaces an entry that Yjs cannot read by one that it can read. Clients that are connected see a new entry.
+func TestRegisterReplacesMalformedEntries(t *testing.T) {
+	for _, entry := range []any{"ai:x", ycrdt.NewArray(7.0), ycrdt.NewMap(map[string]any{}), ycrdt.NewMap(map[string]any{"ids": 7.0, "ds": ycrdt.NewArray()})} {
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		users := doc.Map("users")
+		doc.Transact(func(tx *ycrdt.Txn) {
+			if err := users.Set(tx, "ai:x", entry); err != nil {
+				t.Fatal(err)
+			}
+		})
+		before, _ := users.Get("ai:x")
+		added := folderdoc.Register(doc, "ai:x", 8)
+		after, _ := users.Get("ai:x")
+		m, ok := after.(*ycrdt.Map)
+		if !added || !ok || before == after {
+			t.Errorf("%v became %v", before, after)
+			continue
+		}
+		ids, _ := m.Get("ids")
+		ds, _ := m.Get("ds")
+		if list, ok := ids.(*ycrdt.Array); !ok || fmt.Sprint(list.Values()) != "[8]" {
+			t.Errorf("the IDs are %v", ids)
+		}
+		if _, ok := ds.(*ycrdt.Array); !ok {
+			t.Errorf("the deletions are %v", ds)
+		}
+	}
+}
+
 // The rows are what clients enter for files of these names.
 func TestTypeOf(t *testing.T) {
 	for row := range strings.Lines(`

@@ -48,7 +48,7 @@ type docState struct {
 	reclaimed  int        // number of times that the registration was repeated
 	pruned     bool       // whether unneeded facts were removed
 
-	conflicts []string    // properties that this process and another client have set concurrently; see repair
+	conflicts []string    // properties that two clients have set concurrently; see repair
 	repair    *time.Timer // calls repair; nil if there was no conflict
 }
 
@@ -186,6 +186,9 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 	}
 	d.Ask()
 	return d.loaded(func(s *docState) error {
+		if err := d.repair(s); err != nil { // without it the change would write a mixture to the mirror
+			return err
+		}
 		client := d.set.Client
 		rec.Client = uint64(client)
 		rec.Clock = s.doc.StateVector()[client]
@@ -291,9 +294,11 @@ func (d *Document) Receive(update []byte, wait bool) error {
 			}
 			s.unstored = append(s.unstored, added)
 			s.version++
+			if !s.modTime.IsZero() { // otherwise the update is the whole history, with conflicts of the past
+				d.repairLater(s)
+			}
 			s.changedAt(time.Now())
 			d.set.callbacks.Changed(d)
-			d.repairLater(s)
 			d.reclaim(s)
 		}
 		if wait {
@@ -318,13 +323,13 @@ func (d *Document) reclaim(s *docState) {
 		return
 	}
 	s.reclaimed++
-	d.appendOwn(s, &rec)
+	_ = d.appendOwn(s, &rec) // the store reports the error
 }
 
 // appendOwn stores and queues a change that no caller requested, such as a repair.
-func (d *Document) appendOwn(s *docState, rec *model.Record) {
+func (d *Document) appendOwn(s *docState, rec *model.Record) error {
 	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
-	_ = d.keep(s, rec) // the store reports the error
+	return d.keep(s, rec)
 }
 
 // keep stores the changes of the document since the last call, as one record.
@@ -340,8 +345,8 @@ func (d *Document) keep(s *docState, rec *model.Record) error {
 	return err
 }
 
-// repairLater notes the properties that the update just received has set concurrently with this process. It calls repair
-// once no update has arrived for a random time, so that several mounts do not repair simultaneously.
+// repairLater notes the properties that the update just received has set concurrently with another client. It calls
+// repair once no update has arrived for a random time, so that mounts rarely repair simultaneously.
 func (d *Document) repairLater(s *docState) {
 	s.conflicts = append(s.conflicts, folderdoc.Conflicts(s.doc)...)
 	if len(s.conflicts) == 0 {
@@ -351,21 +356,19 @@ func (d *Document) repairLater(s *docState) {
 	if s.repair != nil {
 		s.repair.Stop()
 	}
-	s.repair = time.AfterFunc(quiet+rand.N(quiet/2), d.repair)
+	s.repair = time.AfterFunc(quiet+rand.N(2*quiet), func() { _ = d.loaded(d.repair) }) // the store reports the error
 }
 
 // repair reconciles the text and the mirror of the properties in s.conflicts.
-func (d *Document) repair() {
-	_ = d.loaded(func(s *docState) error {
-		keys := s.conflicts
-		s.conflicts = nil
-		rec := model.Record{Client: uint64(d.set.Client), Clock: s.doc.StateVector()[d.set.Client]}
-		if d.set.WriteAccess.ReadOnlyErr() == nil && folderdoc.Repair(s.doc, keys) {
-			d.appendOwn(s, &rec)
-			d.set.callbacks.Changed(d)
-		}
+func (d *Document) repair(s *docState) error {
+	keys := s.conflicts
+	s.conflicts = nil
+	rec := model.Record{Client: uint64(d.set.Client), Clock: s.doc.StateVector()[d.set.Client]}
+	if len(keys) == 0 || d.set.WriteAccess.ReadOnlyErr() != nil || !folderdoc.Repair(s.doc, keys) {
 		return nil
-	})
+	}
+	defer d.set.callbacks.Changed(d)
+	return d.appendOwn(s, &rec)
 }
 
 // Flush stores the updates from the server that are not stored yet. The store also reports the errors of Flush as

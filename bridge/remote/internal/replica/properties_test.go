@@ -30,15 +30,29 @@ func share(t testing.TB, person ycrdt.ClientID, mounts ...ycrdt.ClientID) *share
 	s := &shared{t: t, server: ycrdt.NewDoc(ycrdt.Options{}), person: ycrdt.NewDoc(ycrdt.Options{ClientID: person}), offline: map[any]bool{}}
 	contents, mirror := s.person.Text(model.ContentsName), s.person.Map(frontmatter)
 	s.person.Transact(func(tx *ycrdt.Txn) {
-		contents.Insert(tx, 0, "---\nstatus: draft\n---\n")
+		contents.Insert(tx, 0, "---\nstatus: draft\nstars: 1\n---\n")
 		s.noError(mirror.Set(tx, "status", `"draft"`))
+		s.noError(mirror.Set(tx, "stars", "1"))
 	})
 	for _, client := range mounts {
-		set := NewSet(Options{Name: "team", Store: &memory{}, Client: client, Resync: 20 * time.Second}, alone{})
-		s.mounts = append(s.mounts, set.Document("note"))
+		s.mounts = append(s.mounts, mount(&memory{}, client))
 	}
 	s.wait(time.Second)
 	return s
+}
+
+func mount(store model.Store, client ycrdt.ClientID) *Document {
+	return NewSet(Options{Name: "team", Store: store, Client: client, Resync: 20 * time.Second}, alone{}).Document("note")
+}
+
+// restart replaces a mount's process by one with another client ID. A repair that waits would end with the process, so
+// the restart comes later.
+func (s *shared) restart(d *Document, client ycrdt.ClientID) {
+	s.t.Helper()
+	s.wait(4 * time.Second)
+	s.noError(d.Flush())
+	next := mount(d.set.Store, client)
+	s.mounts[slices.Index(s.mounts, d)], s.offline[next] = next, s.offline[d]
 }
 
 func (s *shared) noError(err error) {
@@ -105,8 +119,19 @@ func (s *shared) agentSets(d *Document, value string) {
 	}))
 }
 
+// agentStars changes the other property.
+func (s *shared) agentStars(d *Document) {
+	s.t.Helper()
+	s.noError(d.Change(s.t.Context(), &model.Record{Author: "ai"}, func(doc *ycrdt.Doc) error {
+		contents := doc.Text(model.ContentsName)
+		at := strings.Index(contents.String(), "stars: ") + len("stars: ")
+		doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, at, "1") })
+		return nil
+	}))
+}
+
 // agrees returns the value that all copies have in the end, in the text and the mirror. Afterwards it changes the text
-// alone, as clients without a mirror do, and expects that the change stays.
+// alone, as clients without a mirror do, and expects that the change stays, also when a new mount gets the document.
 func (s *shared) agrees() (agreed string) {
 	s.t.Helper()
 	clear(s.offline)
@@ -114,6 +139,8 @@ func (s *shared) agrees() (agreed string) {
 	agreed, _ = status(s.server)
 	s.all(agreed, agreed)
 	s.server.Transact(func(tx *ycrdt.Txn) { retype(s.server, tx, agreed, "late") })
+	s.wait(5 * time.Second)
+	s.mounts = append(s.mounts, mount(&memory{}, 30))
 	s.wait(5 * time.Second)
 	s.all("late", agreed)
 	return agreed
@@ -161,7 +188,7 @@ func TestPropertiesSetConcurrently(t *testing.T) {
 			for i := range 1 + r.IntN(12) {
 				value := fmt.Sprintf("v%dz", i)
 				d := randomtest.Pick(r, s.mounts...)
-				switch r.IntN(5) {
+				switch r.IntN(7) {
 				case 0:
 					s.offline[s.person] = !s.offline[s.person]
 				case 1:
@@ -174,6 +201,10 @@ func TestPropertiesSetConcurrently(t *testing.T) {
 					values = append(values, value)
 				case 4:
 					d.evict()
+				case 5:
+					s.restart(d, ycrdt.ClientID(100+r.IntN(1000)))
+				case 6:
+					s.agentStars(d)
 				}
 				if r.IntN(2) == 0 {
 					s.wait(time.Duration(r.IntN(30)) * 100 * time.Millisecond)

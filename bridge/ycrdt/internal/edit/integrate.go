@@ -18,10 +18,8 @@ func (tx *Txn) Integrate(r structs.Ref) {
 	left := it.Left
 	if tx.contested(it) {
 		left = tx.resolveConflict(it)
-		if it.Parent < 0 { // the writer did not have the key's value
-			if e := &s.Entries[-it.Parent]; s.Clients[s.Items[e.Head].Client].ID == tx.Client {
-				e.Conflict = s.Epoch
-			}
+		if it.Parent < 0 && s.Entries[-it.Parent].Head != 0 { // the writer did not have the key's value
+			s.Entries[-it.Parent].Conflict = s.Epoch
 		}
 	}
 	tx.link(b, r, left)
