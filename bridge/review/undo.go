@@ -179,7 +179,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	nodes := make(map[model.Path]*namespace.Node)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	for _, e := range ofNotes {
-		e, ok := e.without(failed)
+		e, ok := e.filter(func(x model.DecidedItem) bool { return !failed[x.Proposal] })
 		if !ok {
 			continue
 		}
@@ -306,12 +306,17 @@ func (e undoableEntry) proposal() *model.ProposalRecord {
 	return e.Decision.Proposal
 }
 
-// without returns the entry without the links that were rewritten for the given renames. ok is false if nothing is left.
-func (e undoableEntry) without(renames map[string]bool) (_ undoableEntry, ok bool) {
-	if e.Decision == nil || len(e.items) == 0 {
-		return e, e.Decision == nil || !renames[e.Decision.Follows]
+// filter returns the entry reduced to items for which keep is true. An entry without items counts as one item of the
+// rename that it follows. ok is false if nothing is left.
+func (e undoableEntry) filter(keep func(model.DecidedItem) bool) (_ undoableEntry, ok bool) {
+	if len(e.items) == 0 {
+		whole := model.DecidedItem{}
+		if e.Decision != nil {
+			whole.Proposal = e.Decision.Follows
+		}
+		return e, keep(whole)
 	}
-	e.items = slices.DeleteFunc(slices.Clone(e.items), func(x model.DecidedItem) bool { return renames[x.Proposal] })
+	e.items = slices.DeleteFunc(slices.Clone(e.items), func(x model.DecidedItem) bool { return !keep(x) })
 	return e, len(e.items) > 0
 }
 
@@ -502,7 +507,7 @@ func (j journalView) selected(s selection) (entries []undoableEntry) {
 	for _, e := range j.undoable {
 		items, ok := s[e.BatchOf()]
 		if ok && items != nil {
-			e, ok = e.part(items)
+			e, ok = e.filter(func(x model.DecidedItem) bool { return items[x.ID] || items[x.Proposal] })
 		}
 		if ok {
 			entries = append(entries, e)
@@ -568,21 +573,6 @@ func (j journalView) addConflicting(batch string, items map[string]bool) {
 			return true
 		})
 	}
-}
-
-// part returns the entry reduced to items and the items that depend on them. ok is false if none is left.
-func (e undoableEntry) part(items map[string]bool) (undoableEntry, bool) {
-	if len(e.items) == 0 {
-		return e, e.Decision != nil && items[e.Decision.Follows]
-	}
-	all := e.items
-	e.items = nil
-	for _, x := range all {
-		if items[x.ID] || items[x.Proposal] {
-			e.items = append(e.items, x)
-		}
-	}
-	return e, len(e.items) > 0
 }
 
 // item returns the item whose ID begins with id, and the batch of the newest undoable decision on it.

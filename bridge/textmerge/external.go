@@ -35,7 +35,8 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
-	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
+	a := externalDiff{before: before, after: after, oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
+	a.match(Unchanged(len(before), edits))
 	return a.run(edits, torn)
 }
 
@@ -199,27 +200,15 @@ func cutAt(t *token, before string, off, to int, text string) int {
 
 type externalDiff struct {
 	before, after     string
-	matches           []Match               // spans that both texts have
+	matches, forth    []Match               // spans that both texts have; forth is for MapBack of old spans
 	oldTokens         []token               // tokens of before
 	remaining         []remainingDelimiters // by index of oldTokens: the token's delimiters in the new text
 	oldWords          map[string]bool       // words of before
 	broken            []brokenDelimiter
-	droppedDelimiters []diffwrap.Span       // broken delimiters of the old text that are no longer at their place
-	reinserted        map[int]diffwrap.Span // by index of oldTokens: new span of a deleted token that is whole again
-	isBroken          map[int]bool          // broken delimiters, by offset in the new text
-	wasBroken         map[int]bool          // broken delimiters, by offset in the old text
-	added             map[string]bool       // delimiters that the new text has more often
-}
-
-// delimitersIn returns all delimiters in a text, whether or not they belong to a mark. They do not overlap.
-func delimitersIn(text string) (list []diffwrap.Span) {
-	for at := 0; at+3 <= len(text); at++ {
-		if strings.IndexByte("+-~<{", text[at]) >= 0 && slices.Contains(delimiters, text[at:at+3]) {
-			list = append(list, diffwrap.Span{Start: at, End: at + 3})
-			at += 2
-		}
-	}
-	return list
+	droppedDelimiters []diffwrap.Span // broken delimiters of the old text that are no longer at their place
+	isBroken          map[int]bool    // broken delimiters, by offset in the new text
+	wasBroken         map[int]bool    // broken delimiters, by offset in the old text
+	added             map[string]bool // delimiters that the new text has more often
 }
 
 var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"}
@@ -228,6 +217,7 @@ var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"
 type remainingDelimiters struct {
 	open, close   diffwrap.Span
 	opens, closes bool
+	moved         bool // the whole token is at another place
 }
 
 // brokenDelimiter is a delimiter in the new text that marks nothing because the other delimiter of its pair was
@@ -237,11 +227,17 @@ type brokenDelimiter struct {
 	wasBroken bool // the delimiter was broken before, too
 }
 
+func (a *externalDiff) match(matches []Match) { a.matches, a.forth = matches, SwapSides(matches) }
+
+func (a *externalDiff) isChanged(t token) bool {
+	_, whole := MapBack(a.forth, t.span())
+	return !whole
+}
+
 type parsedTokens struct {
 	text      string // the new text without broken delimiters
 	tokens    []token
 	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
-	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
 	fresh     []int             // indexes of the new tokens
 	unpaired  []int             // offsets of delimiters of one token that no longer form a pair
 	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
@@ -253,17 +249,15 @@ const maxReparses = 16
 
 // run determines which marks stay, which have moved, and which are broken.
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
-	untouched := a.findRemaining()
-	a.findReinserted()
-	forth := SwapSides(a.matches)
+	a.findRemaining()
 	for _, t := range torn {
-		if current, ok := MapBack(forth, t); ok {
+		if current, ok := MapBack(a.forth, t); ok {
 			a.breakDelimiter(current, t, true)
 		} else {
 			a.droppedDelimiters = append(a.droppedDelimiters, t)
 		}
 	}
-	if untouched && len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
+	if len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(a.oldTokens, a.isChanged) && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return ExternalChange{Edits: edits}
 	}
 	cut := slices.Clone(a.droppedDelimiters) // delimiters that the change cut out
@@ -276,14 +270,7 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 		}
 	}
 	slices.SortFunc(cut, byStart)
-	a.matches = SwapSides(outside(SwapSides(a.matches), cut))
-	var typed []diffwrap.Span
-	for _, s := range delimitersIn(a.after) {
-		if _, whole := MapBack(a.matches, s); !whole {
-			typed = append(typed, s)
-		}
-	}
-	a.matches = outside(a.matches, typed)
+	a.match(SwapSides(outside(a.forth, cut)))
 	r := a.read()
 	for n := 0; n < maxReparses && a.breakTokens(r); n++ {
 		r = a.read()
@@ -291,40 +278,41 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	return a.result(r)
 }
 
-// findRemaining finds the remaining delimiters. It reports whether all tokens stay unchanged.
-func (a *externalDiff) findRemaining() (untouched bool) {
-	untouched = true
-	forth := SwapSides(a.matches)
+// findRemaining finds the delimiters that stay at their places or moved with their tokens.
+func (a *externalDiff) findRemaining() {
+	moved := a.removeMoved()
 	a.remaining = make([]remainingDelimiters, len(a.oldTokens))
 	for i, t := range a.oldTokens {
 		s := &a.remaining[i]
-		s.open, s.opens = MapBack(forth, t.open)
-		s.close, s.closes = MapBack(forth, t.close)
-		_, all := MapBack(forth, t.span())
-		untouched = untouched && all
+		s.open, s.opens = MapBack(a.forth, t.open)
+		s.close, s.closes = MapBack(a.forth, t.close)
+		if current, ok := moved[i]; ok {
+			s.open = diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}
+			s.close = diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}
+			s.opens, s.closes, s.moved = true, true, true
+		}
 	}
-	return untouched
 }
 
-// maxTries is the maximum number of deleted marks that findReinserted looks for, and of deleted delimiters that are compared
+// maxTries is the maximum number of deleted marks that removeMoved looks for, and of deleted delimiters that are compared
 // with as many of the new text. Beyond it, moved text counts as typed.
 const maxTries = 64
 
-// findReinserted finds the tokens that the change moved: the new text has them byte for byte at another place. The
-// comparison of the texts may have taken a part of such a token for a part of another token.
-func (a *externalDiff) findReinserted() {
-	a.reinserted = make(map[int]diffwrap.Span)
-	forth := SwapSides(a.matches)
+// removeMoved removes from the matches the tokens that the change moved: the new text has them byte for byte at another
+// place. The comparison of the texts may have taken a part of such a token for a part of another token. It returns their
+// new spans by index of oldTokens.
+func (a *externalDiff) removeMoved() map[int]diffwrap.Span {
 	var taken, moved []diffwrap.Span // whole tokens in the new text; taken is in order
 	var from []diffwrap.Span         // the moved tokens in the old text
+	found := make(map[int]diffwrap.Span)
 	for _, t := range a.oldTokens {
-		if current, ok := MapBack(forth, t.span()); ok {
+		if current, ok := MapBack(a.forth, t.span()); ok {
 			taken = append(taken, current)
 		}
 	}
 	tries := 0
 	for i, t := range a.oldTokens {
-		if _, whole := MapBack(forth, t.span()); whole || tries == maxTries {
+		if !a.isChanged(t) || tries == maxTries {
 			continue
 		}
 		tries++
@@ -337,7 +325,7 @@ func (a *externalDiff) findReinserted() {
 			current := diffwrap.Span{Start: at + n, End: at + n + len(text)}
 			k, _ := slices.BinarySearchFunc(taken, current.Start+1, func(x diffwrap.Span, at int) int { return x.End - at })
 			if k == len(taken) || taken[k].Start >= current.End {
-				taken, moved, a.reinserted[i] = slices.Insert(taken, k, current), append(moved, current), current
+				taken, moved, found[i] = slices.Insert(taken, k, current), append(moved, current), current
 				from = append(from, t.span())
 				break
 			}
@@ -345,8 +333,8 @@ func (a *externalDiff) findReinserted() {
 		}
 	}
 	slices.SortFunc(moved, byStart)
-	a.matches = SwapSides(outside(SwapSides(outside(a.matches, moved)), from))
-	a.findRemaining()
+	a.match(SwapSides(outside(SwapSides(outside(a.matches, moved)), from)))
+	return found
 }
 
 // breakPair breaks both delimiters of a token.
@@ -376,9 +364,9 @@ func (a *externalDiff) read() *parsedTokens {
 		edges[t.open.Start], edges[t.close.Start] = k, k
 	}
 	stays := make([]bool, len(r.tokens))
-	r.same, r.to = make([]int, len(a.oldTokens)), make([]int, len(a.oldTokens))
+	r.same = make([]int, len(a.oldTokens))
 	for i, s := range a.remaining {
-		r.same[i], r.to[i] = -1, -1
+		r.same[i] = -1
 		if !s.opens || !s.closes {
 			continue
 		}
@@ -386,16 +374,6 @@ func (a *externalDiff) read() *parsedTokens {
 			r.same[i], stays[k] = k, true
 		} else {
 			r.unpaired = append(r.unpaired, s.open.Start, s.close.Start)
-		}
-	}
-	for i, current := range a.reinserted {
-		t := a.oldTokens[i]
-		open := diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}
-		close := diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}
-		if k, ok := edges[current.Start]; ok && r.tokens[k].span() == current {
-			r.to[i], stays[k] = k, true
-		} else {
-			r.unpaired = append(r.unpaired, open.Start, close.Start)
 		}
 	}
 	slices.Sort(r.unpaired)
@@ -464,10 +442,10 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for i, t := range a.oldTokens {
 		s, k := a.remaining[i], r.same[i]
-		if _, whole := a.reinserted[i]; k < 0 && !whole && !(s.opens && s.closes) {
+		if k < 0 && !(s.opens && s.closes) {
 			lose(t.open, s.open, s.opens)
 			lose(t.close, s.close, s.closes)
-		} else if k >= 0 && s.opens && s.closes {
+		} else if k >= 0 && s.opens && s.closes && !s.moved {
 			body := r.tokens[k].body
 			if some, all := a.isOld(body.Of(a.after)); r.holds(r.tokens[k].span()) || some && all && (a.isRewritten(i, body) || a.letters(t.body, body) == 0) {
 				a.breakPair(i) // the delimiters stay, but another mark or other text was moved between them
@@ -481,7 +459,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	for i, s := range a.remaining {
 		for _, at := range []diffwrap.Span{s.open, s.close} {
 			t := around(r.tokens, at.Start+1)
-			if s.opens && s.closes && r.same[i] < 0 && len(a.broken) == n && t != nil && !a.isTyped(t.open) && !a.isTyped(t.close) {
+			if s.opens && s.closes && !s.moved && r.same[i] < 0 && len(a.broken) == n && t != nil && !a.isTyped(t.open) && !a.isTyped(t.close) {
 				a.breakPair(i) // a user's literal delimiter was moved between the delimiters or before them
 			}
 		}
@@ -563,7 +541,7 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 	var done ExternalChange
 	var deleted, new []diffwrap.Span // spans of before that keep no text, and new spans of after
 	for i, t := range a.oldTokens {
-		if k := max(r.same[i], r.to[i]); k < 0 && !t.comment {
+		if k := r.same[i]; k < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
 		} else if !t.comment {
 			for _, s := range outside(a.matchesOf(t.body), []diffwrap.Span{r.tokens[k].body}) {
@@ -574,13 +552,13 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 		switch k, s := r.same[i], a.remaining[i]; {
 		case stretched:
 			done.Moved = append(done.Moved, m)
+		case k >= 0 && s.moved:
+			current := r.tokens[k]
+			deleted = append(deleted, t.span())
+			done.Moved = append(done.Moved, MovedSpan{t.open, current.open}, MovedSpan{t.body, current.body}, MovedSpan{t.close, current.close})
 		case k >= 0 && !a.isRewritten(i, r.tokens[k].body):
 		case k >= 0:
 			deleted, new = append(deleted, t.span()), append(new, r.tokens[k].open, r.tokens[k].close)
-		case r.to[i] >= 0:
-			deleted = append(deleted, t.span())
-			current := r.tokens[r.to[i]]
-			done.Moved = append(done.Moved, MovedSpan{t.open, current.open}, MovedSpan{t.body, current.body}, MovedSpan{t.close, current.close})
 		case s.opens && s.closes, s.opens && r.rewritten[s.open.Start], s.closes && r.rewritten[s.close.Start]:
 			deleted = append(deleted, t.span())
 		case a.letters(t.body, diffwrap.Span{End: len(a.after)}) == 0:
@@ -639,18 +617,13 @@ func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 	if stays == 0 && strings.HasPrefix(t.open.Of(a.before), "{~~") {
 		return true // both texts of the substitution were replaced
 	}
-	forth := SwapSides(a.matches)
-	_, before := MapBack(forth, diffwrap.Span{Start: max(0, t.open.Start-1), End: t.open.End})
-	_, after := MapBack(forth, diffwrap.Span{Start: t.close.Start, End: min(len(a.before), t.close.End+1)})
-	changed := func(k int) bool {
-		_, whole := MapBack(forth, a.oldTokens[k].span())
-		return !whole
-	}
+	_, before := MapBack(a.forth, diffwrap.Span{Start: max(0, t.open.Start-1), End: t.open.End})
+	_, after := MapBack(a.forth, diffwrap.Span{Start: t.close.Start, End: min(len(a.before), t.close.End+1)})
 	for k := i; k > 0 && a.oldTokens[k-1].close.End == a.oldTokens[k].open.Start; k-- {
-		before = before && !changed(k-1)
+		before = before && !a.isChanged(a.oldTokens[k-1])
 	}
 	for k := i; k+1 < len(a.oldTokens) && a.oldTokens[k].close.End == a.oldTokens[k+1].open.Start; k++ {
-		after = after && !changed(k+1)
+		after = after && !a.isChanged(a.oldTokens[k+1])
 	}
 	return !before || !after
 }

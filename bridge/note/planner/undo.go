@@ -36,7 +36,6 @@ type undoPlan struct {
 	marks    []model.DecidedMark
 	runs     []model.DecidedRun
 	current  *model.Version
-	table    *attribution.Table
 	layout   *attribution.Layout // layout of the marked text of current
 
 	target         model.Ranges[int]  // index in runs
@@ -51,7 +50,7 @@ type undoPlan struct {
 
 // newUndoPlan collects the characters that the undo concerns.
 func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Version, d *model.Decision) *undoPlan {
-	t := &undoPlan{entry: e, order: x.OrderOf(e.Seq), decision: d, current: current, table: x.Table, layout: x}
+	t := &undoPlan{entry: e, order: x.OrderOf(e.Seq), decision: d, current: current, layout: x}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}

@@ -144,7 +144,7 @@ func (p *printer) views(text string, o, a bool) {
 func (p *printer) close() {
 	if p.open != nil {
 		_, closer := p.delimiters(p.open)
-		p.delimit(p.open.key, closer)
+		p.delimit(p.open.key, closer, Placement{})
 		p.open = nil
 	}
 }
@@ -157,15 +157,13 @@ func (p *printer) opener(w *target, text string) {
 	if w.restored {
 		at = Placement{After: w.id}
 	}
-	p.delimitAt(w.key, text, w.placement(at))
+	p.delimit(w.key, text, w.placement(at))
 	w.placeTaken = true
 }
 
-func (p *printer) delimit(key inMark, text string) { p.delimitAt(key, text, Placement{}) }
-
-// delimitAt writes a delimiter of a mark. It records the delimiter of a user's mark in ByHand, so that the mark stays the
+// delimit writes a delimiter of a mark. It records the delimiter of a user's mark in ByHand, so that the mark stays the
 // user's.
-func (p *printer) delimitAt(key inMark, text string, at Placement) {
+func (p *printer) delimit(key inMark, text string, at Placement) {
 	from := p.raw.Len()
 	p.insert(text, at)
 	if key.decided && p.entry.Decision.Items[p.marks[key.n].Item].Author == "" || !key.decided && !p.layout.MarkOwners[key.n].ByAgent {
@@ -224,16 +222,16 @@ func (p *printer) substitution(i int) int {
 	p.opener(&p.targets[i], "{~~")
 	for j := range n {
 		if j == turn {
-			p.delimit(key, arrow)
+			p.delimit(key, arrow, Placement{})
 		}
 		if w := &p.targets[i+j]; w.shown && !p.dropped(w) {
 			p.keep(w)
 		}
 	}
 	if turn < 0 {
-		p.delimit(key, arrow)
+		p.delimit(key, arrow, Placement{})
 	}
-	p.delimit(key, old.Close)
+	p.delimit(key, old.Close, Placement{})
 	return n
 }
 
@@ -270,7 +268,7 @@ func (p *printer) keep(w *target) {
 	at := diffwrap.Span{Start: p.raw.Len(), End: p.raw.Len() + len(w.text)}
 	if w.restored {
 		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") { // a comment or highlight opens here
-			p.opens(p.table.At(w.id).Syntax)
+			p.opens(p.layout.At(w.id).Syntax)
 		}
 		p.insert(w.text, w.placement(Placement{After: w.id}))
 		p.remaps = append(p.remaps, model.IDRemap{Old: w.id, New: model.OffsetRange(at)})

@@ -120,7 +120,7 @@ func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	var live []model.RangeValue[bool]
 	for _, p := range pieces {
 		at := pos
-		t.table.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, original model.IDRange, _ uint64) {
+		t.layout.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, original model.IDRange, _ uint64) {
 			t.asked.Each(original, func(of model.IDRange, aimed, asked bool) {
 				size := int(of.Len)
 				if p.Deleted {
@@ -264,7 +264,7 @@ func (t *undoPlan) comment(units []item) {
 // addItems adds the items of one run, split where the attribution changes. It skips deleted text that the undo does not
 // concern.
 func (t *undoPlan) addItems(r model.IDRange, like item) {
-	t.table.EachOriginal(r, func(now, original model.IDRange, since uint64) {
+	t.layout.EachOriginal(r, func(now, original model.IDRange, since uint64) {
 		t.target.Each(original, func(of model.IDRange, run int, ok bool) {
 			x := like
 			x.since = since
@@ -272,7 +272,7 @@ func (t *undoPlan) addItems(r model.IDRange, like item) {
 			switch {
 			case ok:
 				x.run = run
-				t.table.Each(at, func(one model.IDRange, f *attribution.Fact) {
+				t.layout.Each(at, func(one model.IDRange, f *attribution.Fact) {
 					x.id, x.first, x.fact = one, of.Part(one.Clock-at.Clock, one.Len), f
 					t.items = append(t.items, x)
 				})

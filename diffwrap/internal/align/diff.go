@@ -13,12 +13,9 @@ func Diff(old, new string) []span.Edit {
 	for _, h := range hunks {
 		size += h.Old.Len() + h.New.Len()
 	}
-	head := Prefix(old, new)
-	tail := Suffix(old[head:], new[head:])
-	if least := len(old) + len(new) - 2*(head+tail); size > least || size == least && len(hunks) > 1 {
-		if h := between(old, new, head, tail); h.Old.Len()+h.New.Len() <= size {
-			hunks = []Hunk{h}
-		}
+	h := between(old, new)
+	if n := h.Old.Len() + h.New.Len(); n < size || n == size && len(hunks) > 1 {
+		hunks = []Hunk{h}
 	}
 	return edits(hunks, new)
 }
@@ -41,13 +38,14 @@ func edits(hunks []Hunk, new string) []span.Edit {
 	return out
 }
 
-// between returns the part in which two texts differ. Their first head bytes and last tail bytes are equal. The part is
-// extended to whole grapheme clusters.
-func between(old, new string, head, tail int) Hunk {
+// between returns the part in which two texts differ, in whole grapheme clusters.
+func between(old, new string) Hunk {
+	head := Prefix(old, new)
 	for at := -1; at != head; {
 		at = head
 		head = borderBefore(new, borderBefore(old, head))
 	}
+	tail := Suffix(old[head:], new[head:])
 	for at := -1; at != tail; {
 		at = tail
 		tail = len(old) - borderAfter(old, len(old)-tail)

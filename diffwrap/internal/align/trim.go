@@ -3,7 +3,6 @@ package align
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -78,33 +77,6 @@ func commonTail(old, new Side, h Hunk) int {
 
 // trimClusters removes from a hunk the grapheme clusters that its two sides have in common at the start and the end.
 func trimClusters(oldText, newText string, h Hunk) Hunk {
-	old, new := h.Old, h.New
-	for !old.Empty() && !new.Empty() {
-		n := markdown.ClusterLength(oldText[old.Start:old.End])
-		if n != markdown.ClusterLength(newText[new.Start:new.End]) || oldText[old.Start:old.Start+n] != newText[new.Start:new.Start+n] {
-			break
-		}
-		old.Start, new.Start = old.Start+n, new.Start+n
-	}
-	if old.Empty() || new.Empty() || oldText[old.End-1] != newText[new.End-1] {
-		return Hunk{old, new}
-	}
-	oldBorders, newBorders := borders(oldText, old), borders(newText, new)
-	for len(oldBorders) > 0 && len(newBorders) > 0 {
-		o, n := oldBorders[len(oldBorders)-1], newBorders[len(newBorders)-1]
-		if oldText[o:old.End] != newText[n:new.End] {
-			break
-		}
-		old.End, new.End = o, n
-		oldBorders, newBorders = oldBorders[:len(oldBorders)-1], newBorders[:len(newBorders)-1]
-	}
-	return Hunk{old, new}
-}
-
-func borders(text string, s span.Span) []int {
-	var out []int
-	for i := s.Start; i < s.End; i += markdown.ClusterLength(text[i:s.End]) {
-		out = append(out, i)
-	}
-	return out
+	part := between(h.Old.Of(oldText), h.New.Of(newText))
+	return Hunk{part.Old.Shift(h.Old.Start), part.New.Shift(h.New.Start)}
 }
