@@ -213,6 +213,30 @@ func TestStaleProposals(t *testing.T) {
 	}
 }
 
+// An undone rejection does not hide that a user changed the note after it.
+func TestStaleAfterAnUndo(t *testing.T) {
+	for _, typed := range []string{"", "kept\n"} {
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
+		src.Person(t).Save("Plan.md", "plan\n")
+		ws := process(t, src, store)
+		if _, err := ws.Remove(t.Context(), plan, bridge.ChangeRequest{Author: agent}); err != nil {
+			t.Fatal(err)
+		}
+		rejected := decideAll(t, ws, model.Rejected)
+		src.Person(t).Save("Plan.md", "plan\n"+typed)
+		ws = process(t, src, store)
+		if _, err := ws.Open(t.Context(), plan); err != nil { // relayfs knows the user's text before the undo
+			t.Fatal(err)
+		}
+		if out, err := ws.Undo(t.Context(), rejected.Batch, model.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		if out := decideAll(t, ws, model.Accepted); errors.Is(out.Failed[plan], model.ErrStale) != (typed != "") {
+			t.Errorf("after the user typed %q: %+v", typed, out)
+		}
+	}
+}
+
 // Links that a rename rewrites are never accepted without it: not by themselves, and not with one that fails.
 func TestLinksFollowTheirRename(t *testing.T) {
 	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)

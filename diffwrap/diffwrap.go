@@ -56,7 +56,6 @@ func (k Known) Render(raw string, v View) string {
 	}
 	return k.parse(raw).Render(v)
 }
-func Render(raw string, v View) string { return Known{}.Render(raw, v) }
 
 // Segment maps Len bytes at ViewOff of a view to the same bytes at RawOff of the raw text.
 type Segment = critic.Segment

@@ -127,7 +127,7 @@ func TestViews(t *testing.T) {
 		diffwrap.OriginalView: "a b d g\n",
 		diffwrap.RawView:      raw,
 	} {
-		if got := diffwrap.Render(raw, view); got != want {
+		if got := (diffwrap.Known{}).Render(raw, view); got != want {
 			t.Errorf("%v: %q, want %q", view, got, want)
 		}
 		var b strings.Builder

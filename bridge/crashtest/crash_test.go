@@ -20,6 +20,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
@@ -395,7 +396,7 @@ func (p *process) remembers(path model.Path, raw string) error {
 	if err != nil {
 		return err
 	}
-	if text, _, err := h.At(history.Point{Time: time.Now().Add(time.Hour)}); err != nil || text != raw {
+	if text, _, err := h.At(history.Point{Time: time.Now().Add(time.Hour)}, diffwrap.RawView); err != nil || text != raw {
 		return fmt.Errorf("the history of %s ends with %q, %v, want %q", path, text, err, raw)
 	}
 	return nil

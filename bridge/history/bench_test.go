@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // longLived is a store with a note that was changed many times, each time by a word, by a
@@ -81,7 +82,7 @@ func BenchmarkLongHistory(b *testing.B) {
 	})
 	b.Run("show", func(b *testing.B) {
 		for b.Loop() {
-			if _, _, err := read(b).At(history.Point{Entry: 5000}); err != nil {
+			if _, _, err := read(b).At(history.Point{Entry: 5000}, diffwrap.RawView); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -133,7 +134,7 @@ func (d *diary) check(t *testing.T, what string, disk *disktest.Disk, content []
 		if e.Kind == history.Moved {
 			continue
 		}
-		got, _, err := h.At(history.Point{Entry: e.Number})
+		got, _, err := h.At(history.Point{Entry: e.Number}, diffwrap.RawView)
 		if err != nil || got != d.texts[e.Number] {
 			t.Fatalf("%s: entry %d is %q, %v, want %q", what, e.Number, got, err, d.texts[e.Number])
 		}

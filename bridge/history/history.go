@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 type History struct {
@@ -34,17 +36,31 @@ type UnknownError struct{ Reason string }
 
 func (e *UnknownError) Error() string { return e.Reason }
 
-// At returns the raw text of the note at a point, and the last entry up to it. The text has all or none of the plain
+// At returns a view of the note at a point, and the last entry up to it. The text has all or none of the plain
 // changes that one author made in one minute.
-func (h *History) At(w Point) (string, Entry, error) {
+func (h *History) At(w Point, v diffwrap.View) (string, Entry, error) {
 	n, err := h.find(w)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", Entry{}, err
-	case n == 0:
-		return h.texts.At(0), h.beginning(), nil
 	}
-	return h.texts.At(n), h.entry(n - 1), nil
+	e := h.beginning()
+	if n > 0 {
+		e = h.entry(n - 1)
+	}
+	return h.render(n, e.Number, v), e, nil
+}
+
+// render returns a view of state n, to which the record seq led.
+func (h *History) render(n int, seq uint64, v diffwrap.View) string {
+	raw, runs := h.texts.At(n)
+	if v == diffwrap.RawView {
+		return raw
+	}
+	later := func(r model.Record) bool { return r.Seq > seq }
+	t := attribution.NewTable(slices.DeleteFunc(slices.Clone(h.revisions.Records), later))
+	u := t.UnitsOf(raw, runs)
+	edits, x := t.CanonicalEdits(attribution.Known(u), u)
+	return x.Known.Render(diffwrap.Apply(raw, edits), v)
 }
 
 func (h *History) find(w Point) (int, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -153,14 +154,14 @@ func (w *world) wantEntries(h *history.History) []history.Entry {
 	}
 	for i, e := range plain {
 		s := w.as(e.Number)
-		got, at, err := h.At(history.Point{Entry: e.Number})
+		got, at, err := h.At(history.Point{Entry: e.Number}, diffwrap.RawView)
 		if err != nil || got != s.text || at.Number != e.Number {
 			w.t.Fatalf("entry %d: %q, %v, %v, want %q", e.Number, got, at.Number, err, s.text)
 		}
 		if i+1 < len(plain) && plain[i+1].Time.Equal(e.Time) {
 			continue
 		}
-		if got, _, err := h.At(history.Point{Time: e.Time}); err != nil || got != s.text {
+		if got, _, err := h.At(history.Point{Time: e.Time}, diffwrap.RawView); err != nil || got != s.text {
 			w.t.Fatalf("at %v: %q, %v, want %q", e.Time, got, err, s.text)
 		}
 		for _, piece := range e.Added {
@@ -234,7 +235,7 @@ func TestRetention(t *testing.T) {
 			t.Fatalf("the history begins at %v, %d entries are lost; it was to begin 2 days ago", first, lost)
 		}
 		var unknown *history.UnknownError
-		if _, _, err := h.At(history.Point{Time: w.states[0].time}); !errors.As(err, &unknown) {
+		if _, _, err := h.At(history.Point{Time: w.states[0].time}, diffwrap.RawView); !errors.As(err, &unknown) {
 			t.Fatalf("the first state: %v, want that it is not known", err)
 		}
 		load, err := w.store.Load(id)
@@ -286,14 +287,14 @@ func TestExpire(t *testing.T) {
 
 		h := w.history()
 		var unknown *history.UnknownError
-		if _, _, err := h.At(history.Point{Time: w.states[0].time}); !errors.As(err, &unknown) {
+		if _, _, err := h.At(history.Point{Time: w.states[0].time}, diffwrap.RawView); !errors.As(err, &unknown) {
 			t.Fatalf("the first state: %v, want that it is not known", err)
 		}
-		if got, _, err := h.At(history.Point{Entry: settled.seq}); err != nil || got != settled.text {
+		if got, _, err := h.At(history.Point{Entry: settled.seq}, diffwrap.RawView); err != nil || got != settled.text {
 			t.Fatalf("the last settled state is %q, %v, want %q", got, err, settled.text)
 		}
 		last := w.states[len(w.states)-1]
-		if got, _, err := h.At(history.Point{Time: time.Now()}); err != nil || got != last.text {
+		if got, _, err := h.At(history.Point{Time: time.Now()}, diffwrap.RawView); err != nil || got != last.text {
 			t.Fatalf("the newest state is %q, %v, want %q", got, err, last.text)
 		}
 		load, err := w.store.Load(id)

@@ -17,7 +17,8 @@ type RevisionHistory struct {
 	Begin Revision
 	// Revisions are the changes from Begin to the newest state, oldest first.
 	Revisions []Revision
-	Moves     []Moved // renames of the document, oldest first
+	Records   []Record // all stored records, oldest first
+	Moves     []Moved  // renames of the document, oldest first
 }
 
 // Revision is a change of a document, or all plain changes by one author in one minute. It has the last record of these
@@ -107,14 +108,17 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 	return t, nil
 }
 
-func (t *Texts) At(state int) string {
+// At returns the text of a state, and its CRDT IDs.
+func (t *Texts) At(state int) (string, []ycrdt.Run) {
 	var b strings.Builder
+	var runs []ycrdt.Run
 	for i := range t.Ranges {
 		if s := &t.Ranges[i]; s.In(state) {
 			b.WriteString(s.Text)
+			runs = append(runs, s.At.Run())
 		}
 	}
-	return b.String()
+	return b.String(), runs
 }
 
 func (t *Texts) Holds(state int, text string) bool {

@@ -178,13 +178,15 @@ func (u *undoOp) rejections(ctx context.Context, recs []model.ProposalRecord) []
 	return list
 }
 
-// restamp makes the record identify the present state of n.
+// restamp makes the record identify the present state of n. A deletion is stale if the note has another text now: a user
+// may have changed it after the decision.
 func (u *undoOp) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) {
 	if n == nil || rec.Kind == model.ProposedFile {
 		return
 	}
 	now := *rec
 	if err := identify(ctx, &now, n); err == nil {
+		now.Stale = rec.Stale || rec.Kind == model.ProposedDelete && now.Sum != rec.Sum
 		*rec = now
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 func newHistoryCommand(e *env) *cobra.Command {
@@ -65,16 +64,11 @@ author within one minute are shown together or not at all.`,
 			if err != nil {
 				return err
 			}
-			v, err := diffwrap.ParseView(view)
-			if err != nil {
-				return cli.Usage(err)
-			}
 			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
-				s, err := c.Show(cmd.Context(), note, when)
+				s, err := c.Show(cmd.Context(), note, when, view)
 				if err != nil {
 					return err
 				}
-				s.Text = diffwrap.Render(s.Text, v)
 				return show(e, s, func(w io.Writer, s api.PastNote) { _ = cli.Note(w, s.Text) })
 			})
 		},

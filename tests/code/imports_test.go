@@ -50,7 +50,7 @@ var importRules = map[string]importRule{
 	"bridge/index":                      {[]string{"bridge/frontmatter", "bridge/index/links", "bridge/index/outline", "bridge/model", "bridge/namespace", "bridge/note", "bridge/note/attribution", "diffwrap"}, "what is computed from the text of every note, and follows the tree; it changes nothing"},
 	"bridge/note/facts":                 {[]string{"bridge/model", "bridge/note/attribution", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "what mounts of one server tell each other of a note, in its document"},
 	"bridge/note":                       {[]string{"bridge/model", "bridge/note/facts", "bridge/note/attribution", "bridge/note/planner", "bridge/textmerge", "bridge/ycrdt", "diffwrap"}, "one note; it knows its place, and no tree"},
-	"bridge/history":                    {[]string{"bridge/model", "bridge/namespace", "bridge/ycrdt"}, "what the notes were is a function of what a store kept; it changes nothing"},
+	"bridge/history":                    {[]string{"bridge/model", "bridge/namespace", "bridge/note/attribution", "bridge/ycrdt", "diffwrap"}, "what the notes were is a function of what a store kept; it changes nothing"},
 	"bridge/filetype":                   {[]string{"bridge/frontmatter"}, "what a document is by its name, and what a canvas or a base must hold, are functions of a name and a text"},
 	"bridge/namespace/internal/tree":    {[]string{"bridge/model", "bridge/note", "github.com/bmatcuk/doublestar/v4"}, "names in memory; it changes no source and no store"},
 	"bridge/namespace":                  {[]string{"bridge/filetype", "bridge/index/links", "bridge/model", "bridge/namespace/internal/tree", "bridge/note", "bridge/note/planner", "diffwrap"}, "names: what programs and people do to them, and the proposals about them; what a person decides comes from above"},
@@ -137,7 +137,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/api": {
-		[]string{"bridge", "bridge/history", "bridge/index/links", "bridge/model", "bridge/owner", "bridge/remote/transport", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "mcpserver"},
+		[]string{"bridge", "bridge/history", "bridge/index/links", "bridge/model", "bridge/owner", "bridge/remote/transport", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "diffwrap", "mcpserver"},
 		"the one door to who owns vaults: what is asked and how it is answered; it knows no command and no port",
 	},
 	"cmd/relayfs/internal/tui": {

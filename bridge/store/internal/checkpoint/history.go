@@ -240,6 +240,7 @@ func (d Document) Revisions() (p model.RevisionHistory, err error) {
 		return p, err
 	}
 	base, merged := d.base()
+	p.Records = list
 	var updates [][]byte
 	if base > 0 {
 		updates = append(updates, merged)

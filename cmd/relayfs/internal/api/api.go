@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -36,7 +37,7 @@ const (
 	namesPath    = "/names"      // query: path, recursive
 	callPath     = "/call"       // POST a CallRequest
 	historyPath  = "/history"    // query: path
-	pastPath     = "/past"       // query: path, when (history.Point as JSON)
+	pastPath     = "/past"       // query: path, view, when (history.Point as JSON)
 	statusPath   = "/status"     // responds with a bridge.Status
 	readyPath    = "/readyz"     // responds with an error if changes cannot be stored
 	refusalsPath = "/refusals"   // query: path
@@ -86,7 +87,11 @@ func NewHandler(s Backend) http.Handler {
 		if err := json.Unmarshal([]byte(r.FormValue("when")), &when); err != nil {
 			return nil, cli.Usage(err)
 		}
-		return h.show(r.Context(), r.FormValue("path"), when)
+		view, err := diffwrap.ParseView(r.FormValue("view"))
+		if err != nil {
+			return nil, cli.Usage(err)
+		}
+		return h.show(r.Context(), r.FormValue("path"), when, view)
 	})
 	HandleGet(mux, statusPath, func(r *http.Request) (any, error) { return h.Workspace.Status(r.Context()) })
 	HandleGet(mux, readyPath, func(*http.Request) (any, error) { return struct{}{}, h.Workspace.Ready() })

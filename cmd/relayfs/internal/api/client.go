@@ -191,12 +191,12 @@ func (c *Client) History(ctx context.Context, path string) (NoteHistory, error) 
 	return get[NoteHistory](ctx, c, historyPath, url.Values{"path": {path}})
 }
 
-func (c *Client) Show(ctx context.Context, path string, when history.Point) (PastNote, error) {
+func (c *Client) Show(ctx context.Context, path string, when history.Point, view string) (PastNote, error) {
 	text, err := json.Marshal(when)
 	if err != nil {
 		return PastNote{}, err
 	}
-	return get[PastNote](ctx, c, pastPath, url.Values{"path": {path}, "when": {string(text)}})
+	return get[PastNote](ctx, c, pastPath, url.Values{"path": {path}, "when": {string(text)}, "view": {view}})
 }
 
 func (c *Client) Status(ctx context.Context) (bridge.Status, error) {

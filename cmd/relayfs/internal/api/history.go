@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 type NoteHistory struct {
@@ -18,7 +19,7 @@ type NoteHistory struct {
 type PastNote struct {
 	Path  model.Path    `json:"path"`
 	Entry history.Entry `json:"entry"` // the last change before the requested time
-	Text  string        `json:"text"`  // raw text
+	Text  string        `json:"text"`
 }
 
 func (h *handler) history(ctx context.Context, path string) (NoteHistory, error) {
@@ -31,12 +32,12 @@ func (h *handler) history(ctx context.Context, path string) (NoteHistory, error)
 	return NoteHistory{p, list}, nil
 }
 
-func (h *handler) show(ctx context.Context, path string, when history.Point) (PastNote, error) {
+func (h *handler) show(ctx context.Context, path string, when history.Point, view diffwrap.View) (PastNote, error) {
 	p, past, err := h.openHistory(ctx, path)
 	if err != nil {
 		return PastNote{}, err
 	}
-	text, e, err := past.At(when)
+	text, e, err := past.At(when, view)
 	return PastNote{p, e, text}, err
 }
 
