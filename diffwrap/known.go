@@ -92,6 +92,52 @@ func (k Known) And(offsets ...int) Known { return Known{marks: k.marks.And(offse
 // From returns the marks that open at or after an offset, relative to that offset.
 func (k Known) From(at int) Known { return Known{marks: k.marks.From(at).Shift(-at)} }
 
+// IsApart reports whether each opener in raw belongs to a known mark that is not in another one. The marks of a part of
+// such a text, from Around, do not depend on the other parts.
+func (k Known) IsApart(raw string) bool { return k.parse(raw).IsApart() }
+
+// Around returns the range from the last line break before s to the first line break after s, both included, that are
+// not in marks. It goes to the start or the end of raw if there is none. IsApart must be true.
+func (k Known) Around(raw string, s Span) Span {
+	plain := func(at int) bool {
+		i, found := slices.BinarySearch(k.Offsets(), at)
+		if !found {
+			i--
+		}
+		if i < 0 {
+			return true
+		}
+		start := k.Offsets()[i]
+		first := critic.Parse(raw[start:at+1], critic.KnownAt([]int{0})).Cells[0]
+		return first.Kind != critic.Text && start+first.End <= at
+	}
+	for s.Start > 0 {
+		if s.Start = max(0, strings.LastIndexByte(raw[:s.Start], '\n')); plain(s.Start) {
+			break
+		}
+	}
+	for s.End < len(raw) {
+		n := strings.IndexByte(raw[s.End:], '\n')
+		if n < 0 {
+			s.End = len(raw)
+			break
+		}
+		if s.End += n + 1; plain(s.End - 1) {
+			break
+		}
+	}
+	return s
+}
+
+// Ahead returns the number of line breaks in the accepted view before an offset, which is not in a mark, and the bytes of
+// plain text since the last suggestion before it (Suggestion.Gap). IsApart must be true.
+func (k Known) Ahead(raw string, at int) (breaks, gap int) { return k.marks.Before(at).Ahead(raw[:at]) }
+
+// With returns the known marks of a text whose part at s was replaced by a text of the given size with the marks part.
+func (k Known) With(s Span, size int, part Known) Known {
+	return Known{marks: k.marks.With(s, size, part.marks)}
+}
+
 // MayBeMarks lists the offsets in raw where a mark or a deleted comment may open, at any position.
 func MayBeMarks(raw string) []int { return critic.Openers(raw) }
 

@@ -18,8 +18,7 @@ const MaxNote = 16 << 20
 type Version struct {
 	raw      string
 	view     diffwrap.View // the view that text renders
-	read     sync.Once     // computes text
-	text     string
+	text     *rendering
 	seq      uint64
 	recorded uint64
 	modTime  time.Time
@@ -35,17 +34,82 @@ type Version struct {
 	// earlier if the change computed them. Versions of a live document have them from the start. Only merges and
 	// attribution read them. The note's write lock guards them.
 	runs []ycrdt.Run
+
+	apart *bool // the result of IsApart; nil if not known. The note's write lock guards it.
+}
+
+// rendering is a view of a text, computed when it is first read. Versions with the same view share it.
+type rendering struct {
+	once sync.Once
+	text string
 }
 
 // Text returns the workspace's view of the raw text.
 func (v *Version) Text() string {
-	v.read.Do(func() {
-		v.text = v.raw
+	v.text.once.Do(func() {
+		v.text.text = v.raw
 		if v.view != diffwrap.RawView {
-			v.text = v.Known().Render(v.canonical, v.view)
+			v.text.text = v.Known().Render(v.canonical, v.view)
 		}
 	})
-	return v.text
+	return v.text.text
+}
+
+// IsApart reports whether a part of the version, from Around, can be changed without a look at the rest (diffwrap.Known's
+// IsApart). The caller must hold the note's write lock.
+func (v *Version) IsApart() bool {
+	if v.apart == nil {
+		apart := !v.readOnly && len(v.canonicalEdits) == 0 && v.known.IsApart(v.raw)
+		v.apart = &apart
+	}
+	return *v.apart
+}
+
+// Part returns a part of the version as a version of its own. IsApart must be true.
+func (v *Version) Part(s diffwrap.Span) *Version {
+	p := NewVersion(s.Of(v.raw), v.view, v.modTime)
+	known := v.known.Before(s.End).From(s.Start)
+	p.Attribute(known, nil, known)
+	return p
+}
+
+// With returns the version after the part at s changed to p, for which IsApart must be true, too. It reports whether the
+// view changed. runs are the CRDT IDs of p, and from and to are the UTF-16 positions of s.
+func (v *Version) With(s diffwrap.Span, p *Version, from, to int, runs []ycrdt.Run, modTime time.Time) (with *Version, viewChanged bool) {
+	with = NewVersion(v.raw[:s.Start]+p.raw+v.raw[s.End:], v.view, modTime)
+	known := v.known.With(s, len(p.raw), p.known)
+	with.Attribute(known, nil, known)
+	with.apart = p.apart
+	if v.runs != nil {
+		with.runs = withRuns(v.runs, from, to, runs)
+	}
+	if viewChanged = p.Text() != v.Part(s).Text(); !viewChanged {
+		with.text = v.text
+	}
+	return with, viewChanged
+}
+
+// withRuns returns list with the units between two positions replaced.
+func withRuns(list []ycrdt.Run, from, to int, part []ycrdt.Run) []ycrdt.Run {
+	out, pos := make([]ycrdt.Run, 0, len(list)+len(part)+2), 0
+	for _, r := range list {
+		next := pos + r.Len
+		if n := min(r.Len, from-pos); n > 0 {
+			out = ycrdt.AppendRun(out, ycrdt.Run{ID: r.ID, Len: n})
+		}
+		if pos <= from && from <= next {
+			for _, r := range part {
+				out = ycrdt.AppendRun(out, r)
+			}
+			part = nil
+		}
+		if n := min(r.Len, next-to); n > 0 {
+			r.ID.Clock += uint64(r.Len - n)
+			out = ycrdt.AppendRun(out, ycrdt.Run{ID: r.ID, Len: n})
+		}
+		pos = next
+	}
+	return out
 }
 
 // Decoded returns Text, converted to UTF-8 if the note has another encoding. encoding is the name of that encoding, or
@@ -113,7 +177,7 @@ func Writable(raw string) bool { return len(raw) <= MaxNote && utf8.ValidString(
 // NewVersion returns a state of a note. Text that is not UTF-8 or too large is shown byte for byte and cannot be
 // written.
 func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
-	v := &Version{raw: raw, view: view, canonical: raw, modTime: modTime}
+	v := &Version{raw: raw, view: view, text: new(rendering), canonical: raw, modTime: modTime}
 	if !Writable(raw) {
 		v.readOnly, v.view = true, diffwrap.RawView
 	}
@@ -129,7 +193,7 @@ func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, canonic
 
 // RawVersion returns a state of a note as a reader of its raw text sees it.
 func RawVersion(raw string, runs []ycrdt.Run) *Version {
-	return &Version{raw: raw, view: diffwrap.RawView, canonical: raw, runs: runs}
+	return &Version{raw: raw, view: diffwrap.RawView, text: new(rendering), canonical: raw, runs: runs}
 }
 
 // NextModTime returns the modification time of a change that arrives now. It is at least a millisecond after prev,

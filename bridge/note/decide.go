@@ -7,6 +7,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/note/planner"
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -97,6 +98,15 @@ func (n *Locked) withoutRejected(since *model.Version) *model.Version {
 	return v
 }
 
+// LinksWithin is planner.LinksWithin for current.
+func (n *Locked) LinksWithin(current *model.Version, e model.JournalEntry, items []model.DecidedItem) ([]string, error) {
+	t, err := n.currentTable()
+	if err != nil {
+		return nil, err
+	}
+	return planner.LinksWithin(t, e, items, func() (*attribution.Layout, error) { return n.Layout(current) })
+}
+
 // PlanUndo plans the undo of the items of d in a journal entry. It records the outcome in d.
 func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
 	if n.live == nil {
@@ -112,7 +122,7 @@ func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.J
 	if n.id != e.ID {
 		return planner.Plan{}, model.RefusedError(planner.ErrHistoryLost)
 	}
-	x, err := n.Layout(current)
+	table, err := n.currentTable()
 	if err != nil {
 		return planner.Plan{}, err
 	}
@@ -120,5 +130,116 @@ func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.J
 	if err != nil {
 		return planner.Plan{}, err
 	}
-	return planner.Undo(current, e, x, pieces, d)
+	whole := func(int, int) (*model.Version, *attribution.Layout, int, error) {
+		x, err := n.Layout(current)
+		return current, x, 0, err
+	}
+	var part *planner.Part
+	try := *d
+	plan, err := planner.Undo(table, e, pieces, &try, func(from, to int) (*model.Version, *attribution.Layout, int, error) {
+		if from >= 0 {
+			cursor := textmerge.NewCursor(current.Raw())
+			start := cursor.OffAt(from)
+			part = n.part(table, current, diffwrap.Span{Start: start, End: cursor.OffAt(to)})
+		}
+		if part == nil {
+			return whole(from, to)
+		}
+		return part.Version, part.Layout, part.From, nil
+	})
+	if part == nil || err == nil && plan.Within(part) {
+		*d = try
+		return plan, err
+	}
+	return planner.Undo(table, e, pieces, d, whole)
+}
+
+// PlanDecision plans a decision on suggestions of current, whose layout is x.
+func (n *Locked) PlanDecision(current *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) planner.Plan {
+	all := diffwrap.Span{Start: len(current.Raw())}
+	for i := range chosen {
+		all = diffwrap.Span{Start: min(all.Start, chosen[i].Start), End: max(all.End, chosen[i].End)}
+	}
+	if part := n.part(x.Table, current, all); part != nil {
+		plan := planner.Decide(part.Version, part.Layout, movedBy(chosen, -part.Start), d, instead)
+		if plan.Within(part) {
+			return plan
+		}
+	}
+	return planner.Decide(current, x, chosen, d, instead)
+}
+
+// PendingOf lists the suggestions of items that are pending again after the change res, which undid decisions on them.
+func (n *Note) PendingOf(ctx context.Context, p model.Path, res Result, items []model.DecidedItem) (pending []model.Suggestion, err error) {
+	list, ok := n.pendingIn(p, res, items)
+	if !ok {
+		if _, list, _, err = n.Threads(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	takes := (&model.Decision{Items: items}).Covers()
+	for i := range list {
+		if takes(list[i].ID) {
+			pending = append(pending, list[i])
+		}
+	}
+	return pending, nil
+}
+
+// pendingIn lists the suggestions in the part of the note that res has changed. It returns false if that part may not have
+// all suggestions of the items.
+func (n *Note) pendingIn(p model.Path, res Result, items []model.DecidedItem) ([]model.Suggestion, bool) {
+	l := n.Lock()
+	defer l.Unlock()
+	current := n.current.Load()
+	t, err := l.currentTable()
+	if err != nil || res.part.Empty() || res.Version != current {
+		return nil, false
+	}
+	part := l.part(t, current, res.part)
+	if part == nil || slices.ContainsFunc(items, func(item model.DecidedItem) bool { return !part.Layout.HasAllOf(item.ID) }) {
+		return nil, false
+	}
+	breaks, gap := current.Known().Ahead(current.Raw(), part.Start)
+	list := movedBy(part.Layout.List(p), part.Start)
+	for i := range list {
+		if s := &list[i]; s.Kind != diffwrap.Comment {
+			if s.Parts == nil {
+				s.Gap += gap
+			}
+			gap = 0
+		}
+		list[i].Line += breaks
+	}
+	return list, true
+}
+
+func movedBy(list []model.Suggestion, by int) []model.Suggestion {
+	list = slices.Clone(list)
+	for i := range list {
+		s := &list[i]
+		s.Start, s.End, s.Parts = s.Start+by, s.End+by, slices.Clone(s.Parts)
+		for k := range s.Parts {
+			s.Parts[k] = s.Parts[k].Shift(by)
+		}
+	}
+	return list
+}
+
+// part returns the part of current around s, or nil if s is most of the note or depends on the rest.
+func (n *Locked) part(t *attribution.Table, current *model.Version, s diffwrap.Span) *planner.Part {
+	const few = 2
+	if n.live != nil || n.doc == nil || n.set.o.Mode == Direct || few*s.Len() > len(current.Raw()) || !current.IsApart() {
+		return nil
+	}
+	p := &planner.Part{Span: current.Known().Around(current.Raw(), s)}
+	if few*p.Len() > len(current.Raw()) || !diffwrap.HasBody(current.Raw()[:p.Start]) {
+		return nil
+	}
+	cursor := textmerge.NewCursor(current.Raw())
+	p.From = cursor.PosAt(p.Start)
+	p.To = cursor.PosAt(p.End)
+	p.Version = current.Part(p.Span)
+	p.Layout = t.LayOut(p.Version.Known(), t.UnitsOf(p.Version.Raw(), n.text.RunsIn(p.From, p.To)))
+	return p
 }

@@ -284,7 +284,11 @@ func (d *document) Layout(current *model.Version) (*attribution.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.LayOut(current.Known(), l.UnitsOf(current.Raw(), runs).AfterEdits(current.CanonicalEdits())), nil
+	x := l.LayOut(current.Known(), l.UnitsOf(current.Raw(), runs).AfterEdits(current.CanonicalEdits()))
+	if d.doc != nil && d.table == l {
+		d.cachedLayout = cachedLayout{version: current, layout: x}
+	}
+	return x, nil
 }
 
 // recordSave durably records the file that will hold the text as of record seq. After a user saves over that file, only

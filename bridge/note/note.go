@@ -276,7 +276,10 @@ func modTimeOf(current *model.Version, stamp model.Stamp) time.Time {
 // publishAfter publishes v as the version after current and returns the event. If readers see no change, the
 // modification time stays the same.
 func (n *Locked) publishAfter(current, v *model.Version) *model.Event {
-	viewChanged := v.Text() != current.Text()
+	return n.publishAs(current, v, v.Text() != current.Text())
+}
+
+func (n *Locked) publishAs(current, v *model.Version, viewChanged bool) *model.Event {
 	if !viewChanged {
 		v.SetModTime(current.ModTime())
 	}

@@ -35,6 +35,7 @@ type Result struct {
 	Warnings    []string
 
 	before *model.Version // version before the write; nil for a new note
+	part   diffwrap.Span  // the part of the version that the change was planned for; empty if that is all of it
 }
 
 // Suggestions returns the number of pending suggestions that the write added, or 0 if their number did not increase.
@@ -185,7 +186,11 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 		ev.By = c.By
 	}
 	n.set.o.Logger.Debug("note written", model.LogPath, string(ev.Path), model.LogAuthor, c.By.Name, model.LogEdits, len(plan.Edits))
-	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}, ev, nil
+	res := Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}
+	if plan.Part != nil {
+		res.part = diffwrap.Span{Start: plan.Part.Start + 1, End: plan.Part.End + len(ev.Version.Raw()) - len(current.Raw()) - 1}
+	}
+	return res, ev, nil
 }
 
 // commit applies a plan's edits to the document, the log and the file. If the file is no longer the file from which
@@ -223,11 +228,34 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
 		return nil, err
 	}
+	if v, viewChanged := n.changedIn(current, raw, plan, modTime); v != nil {
+		return n.publishAs(current, v, viewChanged), nil
+	}
 	v := model.NewVersion(raw, n.set.o.View, modTime)
-	v.Attribute(plan.Known, nil, plan.Known)
-	v.SetRuns(plan.Runs)
+	if plan.Part == nil {
+		v.Attribute(plan.Known, nil, plan.Known)
+		v.SetRuns(plan.Runs)
+	}
 	n.separate(v)
 	return n.publishAfter(current, v), nil
+}
+
+// changedIn returns the version after a plan for a part of current, and whether the view changed. It returns nil if the plan
+// is not for a part, or if its record also changes the marks of the rest.
+func (n *Locked) changedIn(current *model.Version, raw string, plan planner.Plan, modTime time.Time) (*model.Version, bool) {
+	part := plan.Part
+	table, err := n.currentTable()
+	if part == nil || err != nil || table.HasBroken() {
+		return nil, false
+	}
+	after := model.NewVersion(raw[part.Start:len(raw)-(len(current.Raw())-part.End)], n.set.o.View, modTime)
+	after.Attribute(plan.Known, nil, plan.Known)
+	attribute(after, table, plan.Runs, false)
+	if !after.IsApart() {
+		return nil, false
+	}
+	n.cachedLayout = cachedLayout{}
+	return current.With(part.Span, after, part.From, part.To, plan.Runs, modTime)
 }
 
 func orTime(t, otherwise time.Time) time.Time {

@@ -239,7 +239,7 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 				return planner.Plan{}, err
 			}
 		}
-		plan := planner.Decide(current, x, done.decided, d, instead)
+		plan := l.PlanDecision(current, x, done.decided, d, instead)
 		if d.Verdict == model.Changed {
 			plan.Decision.Items[0].ReplacedBy = &text
 		}

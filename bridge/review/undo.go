@@ -637,13 +637,9 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 	// First reject the link rewrites inside text that becomes pending. Links in pending text are rewritten in place
 	// when the rename is accepted.
 	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (planner.Plan, error) {
-		x, err := l.Layout(current)
-		if err != nil {
+		ids, err := l.LinksWithin(current, e.JournalEntry, e.items)
+		if err != nil || len(ids) == 0 {
 			return planner.Plan{}, err
-		}
-		ids := planner.LinksWithin(x, e.JournalEntry, e.items)
-		if len(ids) == 0 {
-			return planner.Plan{}, nil
 		}
 		list, x, err := l.Suggestions(p, current)
 		if err != nil {
@@ -671,13 +667,6 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 	if len(e.items) == 0 {
 		return nil, away, nil
 	}
-	takes := (&model.Decision{Items: e.items}).Covers()
-	_, all, _, err := n.Threads(ctx, p)
-	var pending []model.Suggestion
-	for i := range all {
-		if takes(all[i].ID) {
-			pending = append(pending, all[i])
-		}
-	}
+	pending, err := n.PendingOf(ctx, p, res, e.items)
 	return pending, away, err
 }

@@ -148,6 +148,41 @@ type Run struct {
 // can later find out which of the characters that a reader saw still exist. Each embedded object counts as one unit.
 func (t *Text) Runs() []Run { return t.runs(func(*structs.Item) bool { return true }) }
 
+// RunsIn returns Runs for the units from position from up to position to.
+func (t *Text) RunsIn(from, to int) (runs []Run) {
+	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
+		if b == nil {
+			return
+		}
+		r, pos := b.Start, 0
+		if b.Positions != nil && from < b.Length {
+			var n int
+			r, n = b.Positions.Locate(from + 1)
+			pos = from + 1 - n
+		}
+		for ; r != 0 && pos < to; r = s.Items[r].Right {
+			it := &s.Items[r]
+			next := pos + int(it.VisibleUnits())
+			if n := min(next, to) - max(pos, from); n > 0 {
+				id := s.IDOf(it)
+				id.Clock += uint64(max(0, from-pos))
+				runs = AppendRun(runs, Run{id, n})
+			}
+			pos = next
+		}
+	})
+	return runs
+}
+
+// AppendRun adds a run. It merges it with the last one if their IDs are consecutive.
+func AppendRun(runs []Run, r Run) []Run {
+	if k := len(runs) - 1; k >= 0 && runs[k].ID.Client == r.ID.Client && runs[k].ID.Clock+uint64(runs[k].Len) == r.ID.Clock {
+		runs[k].Len += r.Len
+		return runs
+	}
+	return append(runs, r)
+}
+
 // StringRuns returns Runs without embedded objects: the identity of the units of [Text.String].
 func (t *Text) StringRuns() []Run {
 	return t.runs(func(it *structs.Item) bool { return it.Kind == wire.KindString })
@@ -171,12 +206,7 @@ func (t *Text) runs(has func(*structs.Item) bool) (runs []Run) {
 			if n == 0 || !has(it) {
 				continue
 			}
-			id := s.IDOf(it)
-			if k := len(runs) - 1; k >= 0 && runs[k].ID.Client == id.Client && runs[k].ID.Clock+uint64(runs[k].Len) == id.Clock {
-				runs[k].Len += n
-				continue
-			}
-			runs = append(runs, Run{id, n})
+			runs = AppendRun(runs, Run{s.IDOf(it), n})
 		}
 	})
 	return runs

@@ -46,6 +46,30 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 	return list
 }
 
+// HasAllOf reports whether all pending text of a suggestion is in the layout's text, which may be part of a note's.
+func (x *Layout) HasAllOf(id string) bool {
+	s := x.byID[id]
+	if s == nil {
+		return true
+	}
+	missing := 0
+	for i, runs := range [][]model.IDRange{s.add, s.del} {
+		for _, r := range runs {
+			x.Each(r, func(part model.IDRange, f *Fact) {
+				if f.Pending(i == 1) == s {
+					missing += int(part.Len)
+				}
+			})
+		}
+		for p := range x.all() {
+			if p.Pending(i == 1) == s {
+				missing -= int(p.ID.Len)
+			}
+		}
+	}
+	return missing == 0
+}
+
 // setAuthor sets the attribution of the suggestion, unless its mark names an author.
 func (w *Writer) setAuthor(s *model.Suggestion) {
 	if s.Author == "" && w != nil {

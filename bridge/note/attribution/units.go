@@ -42,7 +42,7 @@ func (t *Table) UnitsOf(raw string, runs []ycrdt.Run) *Units {
 	if t.hasNoAgentText() {
 		return UnitsOf(raw, runs)
 	}
-	room := len(runs) + t.facts.Size()
+	room := min(len(runs)+t.facts.Size(), len(raw)) // raw may be a small part of the note
 	split, facts := make([]ycrdt.Run, 0, room), make([]*Fact, 0, room)
 	for _, run := range runs {
 		t.Each(model.RangeOf(run), func(part model.IDRange, fact *Fact) { split, facts = append(split, part.Run()), append(facts, fact) })

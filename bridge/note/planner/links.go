@@ -65,14 +65,14 @@ func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
 
 // LinksWithin returns the IDs of the pending suggestions that an undo of the given items of e would affect: they
 // rewrite links for a rename, inside text that the undo makes pending.
-func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.DecidedItem) (ids []string) {
+func LinksWithin(t *attribution.Table, e model.JournalEntry, items []model.DecidedItem, lay func() (*attribution.Layout, error)) (ids []string, err error) {
 	again := make(model.Ranges[bool])
 	if e.Decision != nil {
 		for _, r := range e.Decision.RunsOf(&model.Decision{Items: items}) {
 			if r.Role == model.RoleAdditionAccepted || r.Role == model.RoleDeletionRejected {
-				x.Each(r.At, func(part model.IDRange, f *attribution.Fact) {
+				t.Each(r.At, func(part model.IDRange, f *attribution.Fact) {
 					if s := f.Pending(true); s != nil && s.FollowsRename() {
-						for _, first := range x.OriginalIDs(part) {
+						for _, first := range t.OriginalIDs(part) {
 							again.Set(first, true)
 						}
 					}
@@ -81,7 +81,11 @@ func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.Deci
 		}
 	}
 	if len(again) == 0 {
-		return nil
+		return nil, nil
+	}
+	x, err := lay()
+	if err != nil {
+		return nil, err
 	}
 	for _, c := range x.Text {
 		if !c.Deleted {
@@ -93,7 +97,7 @@ func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.Deci
 			}
 		}
 	}
-	return ids
+	return ids, nil
 }
 
 // RewriteLinks plans edits of linkpaths in the marked text of current, whose layout is x. d is the decision on the

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/attribution"
@@ -22,7 +23,39 @@ type Plan struct {
 	Typed      bool           // a user typed the new text
 	Warnings   []string
 	Runs       []ycrdt.Run // set by Apply, unless no range of the plan needs them: the CRDT IDs of the text after the change
+	Part       *Part       // if set, the offsets and marks are those of the part's text, except in Edits
 }
+
+// Part is a part of a note's text that can be changed alone: what is in it does not depend on the rest, and the rest does
+// not depend on it.
+type Part struct {
+	diffwrap.Span
+	From, To int // the Span in UTF-16 positions
+	Version  *model.Version
+	Layout   *attribution.Layout
+}
+
+// Within makes p, a plan for the version of part, a plan for the note. It returns false if the change could have an effect
+// outside of the part.
+func (p *Plan) Within(part *Part) bool {
+	raw := part.Version.Raw()
+	size := len(raw)
+	for _, e := range p.Edits {
+		if e.Off == 0 || e.Off+e.Len == size && part.endsLine() {
+			return false
+		}
+	}
+	after := model.NewVersion(diffwrap.Apply(raw, p.Edits), diffwrap.RawView, part.Version.ModTime())
+	after.Attribute(p.Known, nil, p.Known)
+	if len(p.KeptOpeners)+len(p.LiteralOpeners)+len(p.Links) > 0 || p.FrontMatter != nil || !after.IsApart() {
+		return false
+	}
+	p.Edits, p.Part = offsetBy(p.Edits, part.Start), part
+	p.Decision.Emptied = false
+	return true
+}
+
+func (p *Part) endsLine() bool { return strings.HasSuffix(p.Version.Raw(), "\n") }
 
 // Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes before the
 // character Before or after the character After, or after the previous piece if both are zero.
@@ -47,9 +80,19 @@ func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
 // offsets to CRDT IDs.
 func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.Author, rec *model.Record) {
 	var before, after *attribution.Units // nil if the plan has no offsets in that text
+	at := diffwrap.Span{End: len(raw)}
+	if p.Part != nil {
+		at = p.Part.Span
+	}
+	units := func(part string) *attribution.Units {
+		if p.Part == nil {
+			return attribution.UnitsOf(part, text.Runs())
+		}
+		return attribution.UnitsOf(part, text.RunsIn(p.Part.From, p.Part.From+textmerge.UTF16Len(part)))
+	}
 	d, fm := p.Decision, p.FrontMatter
 	if len(p.Links) > 0 || fm != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets) {
-		before = attribution.UnitsOf(raw, text.Runs())
+		before = units(at.Of(raw))
 	}
 	doc.Transact(func(txn *ycrdt.Txn) {
 		if p.Typed {
@@ -58,9 +101,10 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 			applyAtPlacements(txn, text, raw, p.Edits, p.Placements)
 		}
 	})
-	if before != nil || d != nil && len(d.Remaps)+len(d.ByHand) > 0 || len(p.Marks)+len(p.Remaps)+len(p.Restored)+len(p.BrokenDelimiters)+len(p.Older)+len(p.KeptOpeners)+len(p.LiteralOpeners) > 0 {
-		p.Runs = text.Runs()
-		after = attribution.UnitsOf(text.String(), p.Runs)
+	if p.Part != nil || before != nil || d != nil && len(d.Remaps)+len(d.ByHand) > 0 || len(p.Marks)+len(p.Remaps)+len(p.Restored)+len(p.BrokenDelimiters)+len(p.Older)+len(p.KeptOpeners)+len(p.LiteralOpeners) > 0 {
+		now := diffwrap.Apply(raw, p.Edits)
+		after = units(now[at.Start : len(now)-(len(raw)-at.End)])
+		p.Runs = after.Runs
 	}
 	rec.Author, rec.Session, rec.Batch = author.Name, author.Session, author.Batch
 	rec.Marks, rec.Remaps = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after)

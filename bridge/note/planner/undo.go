@@ -36,6 +36,7 @@ type undoPlan struct {
 	marks    []model.DecidedMark
 	runs     []model.DecidedRun
 	current  *model.Version
+	table    *attribution.Table
 	layout   *attribution.Layout // layout of the marked text of current
 
 	target         model.Ranges[int]  // index in runs
@@ -49,8 +50,8 @@ type undoPlan struct {
 }
 
 // newUndoPlan collects the characters that the undo concerns.
-func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Version, d *model.Decision) *undoPlan {
-	t := &undoPlan{entry: e, order: x.OrderOf(e.Seq), decision: d, current: current, layout: x}
+func newUndoPlan(e model.JournalEntry, x *attribution.Table, d *model.Decision) *undoPlan {
+	t := &undoPlan{entry: e, order: x.OrderOf(e.Seq), decision: d, table: x}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}
@@ -101,13 +102,24 @@ func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Ver
 	return t
 }
 
-// Undo plans the undo of the items of d, which a journal entry decided. pieces are the pieces of the document, and x is
-// the layout of the marked text of current. Undo records the outcome in d.
-func Undo(current *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
+// Undo plans the undo of the items of d, which a journal entry decided. pieces are the pieces of the document. lay returns
+// a version, the layout of its marked text and the UTF-16 position in the document where it starts. The version has the
+// text between the given positions, where all targets are or were. Undo records the outcome in d.
+func Undo(table *attribution.Table, e model.JournalEntry, pieces []ycrdt.Piece, d *model.Decision, lay func(from, to int) (*model.Version, *attribution.Layout, int, error)) (plan Plan, err error) {
 	if len(e.Links) > 0 {
+		current, x, _, err := lay(-1, 0)
+		if err != nil {
+			return plan, err
+		}
 		return undoLinks(current, x, e.Links, d), nil
 	}
-	t := newUndoPlan(e, x, current, d)
-	t.read(pieces)
+	t := newUndoPlan(e, table, d)
+	from, to := t.findPresent(pieces)
+	start := 0
+	if t.current, t.layout, start, err = lay(from, to); err != nil {
+		return plan, err
+	}
+	t.findRange(from-start, to-start)
+	t.read(pieces, start)
 	return t.plan()
 }

@@ -53,7 +53,7 @@ func (t *undoPlan) frontMatterIntact() bool {
 	}
 	there := true
 	for _, r := range t.entry.FrontMatter.Typed {
-		for _, first := range t.layout.OriginalIDs(r) {
+		for _, first := range t.table.OriginalIDs(r) {
 			t.present.Each(first, func(_ model.IDRange, _ bool, ok bool) { there = there && ok })
 		}
 	}
@@ -224,7 +224,7 @@ func (t *undoPlan) extended(x item) item {
 	}
 	cursor := textmerge.NewCursor(run.Text)
 	done := uint64(0)
-	for _, first := range t.layout.OriginalIDs(run.At) {
+	for _, first := range t.table.OriginalIDs(run.At) {
 		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
 			from := int(done + x.first.Clock - first.Clock)
 			off, start := cursor.WholeAt(from)
@@ -244,10 +244,10 @@ func (t *undoPlan) removed(r model.IDRange) bool {
 	if r.Len == 0 {
 		return false // start or end of the note
 	}
-	if t.present.Has(t.layout.OriginalIDs(r)[0]) {
+	if t.present.Has(t.table.OriginalIDs(r)[0]) {
 		return false
 	}
-	fact := t.layout.At(r)
+	fact := t.table.At(r)
 	o, a := fact.InViews()
 	return !fact.Undone && (o || a) || fact.Displaced
 }

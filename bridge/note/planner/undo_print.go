@@ -268,7 +268,7 @@ func (p *printer) keep(w *target) {
 	at := diffwrap.Span{Start: p.raw.Len(), End: p.raw.Len() + len(w.text)}
 	if w.restored {
 		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") { // a comment or highlight opens here
-			p.opens(p.layout.At(w.id).Syntax)
+			p.opens(p.table.At(w.id).Syntax)
 		}
 		p.insert(w.text, w.placement(Placement{After: w.id}))
 		p.remaps = append(p.remaps, model.IDRemap{Old: w.id, New: model.OffsetRange(at)})

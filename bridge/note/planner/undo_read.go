@@ -113,14 +113,15 @@ func (t *undoPlan) markedSegments() (list []segment) {
 	return list
 }
 
-// findPresent sets t.present to the characters of t.asked that still exist. It sets t.in to the range of the raw text
-// where the targets are or were, with all marks and comments that touch it.
-func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
-	from, to, pos := -1, 0, 0 // UTF-16 units
+// findPresent sets t.present to the characters of t.asked that still exist. It returns the range of UTF-16 positions where
+// the targets are or were. from is -1 if there are none.
+func (t *undoPlan) findPresent(pieces []ycrdt.Piece) (from, to int) {
+	pos := 0
+	from = -1
 	var live []model.RangeValue[bool]
 	for _, p := range pieces {
 		at := pos
-		t.layout.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, original model.IDRange, _ uint64) {
+		t.table.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, original model.IDRange, _ uint64) {
 			t.asked.Each(original, func(of model.IDRange, aimed, asked bool) {
 				size := int(of.Len)
 				if p.Deleted {
@@ -139,6 +140,12 @@ func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 		pos = at
 	}
 	t.present = model.RangesOf(live, nil)
+	return from, to
+}
+
+// findRange sets t.in to the range of the raw text between two positions, with all marks and comments that touch it. It is
+// all of the text if from is negative.
+func (t *undoPlan) findRange(from, to int) {
 	t.in = diffwrap.Span{End: len(t.current.Raw())}
 	if len(t.current.CanonicalEdits()) > 0 || from < 0 {
 		return
@@ -162,15 +169,15 @@ func touching[T any](in diffwrap.Span, list []T, of func(T) diffwrap.Span) diffw
 	return in
 }
 
-// read collects the items of the part of the document that the undo concerns.
-func (t *undoPlan) read(pieces []ycrdt.Piece) {
-	t.findPresent(pieces)
+// read collects the items of the part of the document that the undo concerns. start is the position where t.current
+// starts.
+func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
 	segments := t.segments()
-	pos := 0
+	pos := -start
 	cursor := textmerge.NewCursor(t.current.Raw())
 	from := cursor.PosAt(t.in.Start)
 	to := cursor.PosAt(t.in.End)
-	start, mark := 0, -1 // index of the first item of segments[0], or of its substitution; mark is that substitution
+	first, mark := 0, -1 // index of the first item of segments[0], or of its substitution; mark is that substitution
 	for _, p := range pieces {
 		r := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len})
 		if p.Deleted {
@@ -182,8 +189,8 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 			t.addItems(r, item{deleted: true, placeTaken: within, mark: -1})
 			if within {
 				deleted := slices.Clone(t.items[n:])
-				t.items = slices.Insert(t.items[:n], start, deleted...)
-				start += len(deleted)
+				t.items = slices.Insert(t.items[:n], first, deleted...)
+				first += len(deleted)
 			}
 			continue
 		}
@@ -196,14 +203,14 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 			}
 			s := segments[0]
 			if pos == s.from && (mark < 0 || s.mark != mark) {
-				start, mark = len(t.items), t.substitution(s.mark)
+				first, mark = len(t.items), t.substitution(s.mark)
 			}
 			n := min(r.Len, uint64(s.to-pos))
 			t.addItems(r.Part(0, n), item{kind: s.kind, mark: s.mark, inOriginal: s.inOriginal, inAccepted: s.inAccepted})
 			r = r.Part(n, r.Len-n)
 			pos += int(n)
 			if pos == s.to && s.kind == syntaxItem {
-				t.comment(t.items[start:])
+				t.comment(t.items[first:])
 			}
 		}
 		pos += int(r.Len)
@@ -264,7 +271,7 @@ func (t *undoPlan) comment(units []item) {
 // addItems adds the items of one run, split where the attribution changes. It skips deleted text that the undo does not
 // concern.
 func (t *undoPlan) addItems(r model.IDRange, like item) {
-	t.layout.EachOriginal(r, func(now, original model.IDRange, since uint64) {
+	t.table.EachOriginal(r, func(now, original model.IDRange, since uint64) {
 		t.target.Each(original, func(of model.IDRange, run int, ok bool) {
 			x := like
 			x.since = since
@@ -272,7 +279,7 @@ func (t *undoPlan) addItems(r model.IDRange, like item) {
 			switch {
 			case ok:
 				x.run = run
-				t.layout.Each(at, func(one model.IDRange, f *attribution.Fact) {
+				t.table.Each(at, func(one model.IDRange, f *attribution.Fact) {
 					x.id, x.first, x.fact = one, of.Part(one.Clock-at.Clock, one.Len), f
 					t.items = append(t.items, x)
 				})

@@ -152,6 +152,40 @@ func (k Known) Before(at int) Known {
 	return Known{offsets, literal, k.every}
 }
 
+// With returns the known marks of a text whose part at s was replaced by a text of the given size with the marks part.
+func (k Known) With(s span.Span, size int, part Known) Known {
+	before, part, after := k.Before(s.Start), part.Shift(s.Start), k.From(s.End).Shift(size-s.Len())
+	return Known{slices.Concat(before.offsets, part.offsets, after.offsets), slices.Concat(before.literal, part.literal, after.literal), k.every}
+}
+
+// IsApart reports whether each opener in the text is a known mark of its own: not in another mark or a highlight, and not
+// text.
+func (d *Document) IsApart() bool {
+	for i := range d.Cells {
+		if c := &d.Cells[i]; c.Comment > 0 || c.Kind == HighlightOpen {
+			return false
+		}
+	}
+	openers := Openers(d.Raw)
+	return d.Unclosed < 0 && len(d.Known.literal) == 0 && slices.Equal(openers, d.Known.offsets) && slices.Equal(openers, d.Counted().offsets)
+}
+
+// Ahead returns the number of line breaks in the accepted view of raw, and the bytes of plain text after its last
+// suggestion. No mark may be in another one.
+func (k Known) Ahead(raw string) (breaks, gap int) {
+	reader, find, end := parser{Document: &Document{Raw: raw}}, span.Finder{Text: raw}, 0
+	breaks = strings.Count(raw, "\n")
+	for _, at := range k.offsets {
+		c, _ := reader.mark(&find, at)
+		breaks += strings.Count(c.Added().Of(raw), "\n") - strings.Count(c.Span.Of(raw), "\n")
+		if gap += at - end; c.IsSuggestion() {
+			gap = 0
+		}
+		end = c.End
+	}
+	return breaks, gap + len(raw) - end
+}
+
 func cutAt(list []int, at int) (before, from []int) {
 	i, _ := slices.BinarySearch(list, at)
 	return list[:i], list[i:]
