@@ -91,25 +91,27 @@ func (v *Version) With(s diffwrap.Span, p *Version, from, to int, runs []ycrdt.R
 
 // withRuns returns list with the units between two positions replaced.
 func withRuns(list []ycrdt.Run, from, to int, part []ycrdt.Run) []ycrdt.Run {
-	out, pos := make([]ycrdt.Run, 0, len(list)+len(part)+2), 0
-	for _, r := range list {
-		next := pos + r.Len
-		if n := min(r.Len, from-pos); n > 0 {
-			out = ycrdt.AppendRun(out, ycrdt.Run{ID: r.ID, Len: n})
+	runAt := func(pos int) (i, within int) { // index of the run with the unit at pos, and the units before it in the run
+		for i < len(list) && pos >= list[i].Len {
+			pos, i = pos-list[i].Len, i+1
 		}
-		if pos <= from && from <= next {
-			for _, r := range part {
-				out = ycrdt.AppendRun(out, r)
-			}
-			part = nil
-		}
-		if n := min(r.Len, next-to); n > 0 {
-			r.ID.Clock += uint64(r.Len - n)
-			out = ycrdt.AppendRun(out, ycrdt.Run{ID: r.ID, Len: n})
-		}
-		pos = next
+		return i, pos
 	}
-	return out
+	i, n := runAt(from)
+	out := append(make([]ycrdt.Run, 0, len(list)+len(part)+1), list[:i]...)
+	if n > 0 {
+		out = append(out, ycrdt.Run{ID: list[i].ID, Len: n})
+	}
+	for _, r := range part {
+		out = ycrdt.AppendRun(out, r)
+	}
+	i, n = runAt(to)
+	if i == len(list) {
+		return out
+	}
+	after := list[i]
+	after.ID.Clock, after.Len = after.ID.Clock+uint64(n), after.Len-n
+	return append(ycrdt.AppendRun(out, after), list[i+1:]...)
 }
 
 // Decoded returns Text, converted to UTF-8 if the note has another encoding. encoding is the name of that encoding, or
