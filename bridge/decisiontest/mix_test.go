@@ -651,7 +651,14 @@ func (m *mix) otherEdit(now scene) ([]diffwrap.Edit, step) {
 		if strings.Contains(s.Of(raw), "{>>") || strings.Contains(s.Of(raw), "<<}") {
 			return nil, step{}
 		}
-		return []diffwrap.Edit{{Off: s.Start, Len: s.Len()}}, step{what: fmt.Sprintf("a person deletes %q", s.Of(raw)), gone: count(s.Of(raw)), tears: true}
+		gone := s
+		marks, _, _ := now.inRaw.Layout(raw)
+		for _, mark := range marks {
+			if mark.Start < s.End && s.Start < mark.End { // the mark may lose a delimiter
+				gone.Start, gone.End = min(gone.Start, mark.Start), max(gone.End, mark.End)
+			}
+		}
+		return []diffwrap.Edit{{Off: s.Start, Len: s.Len()}}, step{what: fmt.Sprintf("a person deletes %q", s.Of(raw)), gone: count(gone.Of(raw)), tears: true}
 	case 1: // changes all bullets
 		var edits []diffwrap.Edit
 		for _, l := range lines {
@@ -1179,8 +1186,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because about one sequence in 2,500 is known
-// to fail. make soak uses new ones.
+// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because some sequences are known to fail: of
+// 39,000 with new seeds one did (540033953: a user moves the line with only the opener of a mark). make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, plainMix) }
 
 func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
