@@ -100,6 +100,7 @@ func TestDiffSmall(t *testing.T) {
 		{"lines typed in a line", "{++#\n++}{--# T--}{++T++}\n\nold", "{++#\n++}{--\n\n# T--}{++T++}\n\nold", []Edit{{Off: 11, Len: 0, New: "\n\n"}}},
 		{"lines with other breaks", "-\n{--the\r\n\r\n--}noon{--\r\n--}", "-\nnoon{--\r\n--}", []Edit{{Off: 2, Len: 13, New: ""}}},
 		{"a word in a word like it", "see HU\n", "see H{++HU++}U\n", []Edit{{Off: 5, Len: 0, New: "{++HU++}"}}},
+		{"typed in a short line, and below it", "- one two\n", "- three four one five six seven two\nx", []Edit{{Off: 2, New: "three four "}, {Off: 6, New: "five six seven "}, {Off: 10, New: "x"}}},
 		{"marks mean nothing", "{++a++}", "{++b++}", []Edit{{Off: 3, Len: 1, New: "b"}}},
 	}
 	for _, tc := range tests {

@@ -41,6 +41,7 @@ type mix struct {
 	rel   string              // path of the file
 	words int                 // number of words made so far
 	again bool                // some words are written several times
+	other bool                // users and agents also make the edits of otherEdit and otherText
 	made  map[string][]string // words made so far, by their letter
 	often map[string]bool     // words drawn several times
 	drawn map[string]int      // words that the present step has drawn, and how often
@@ -49,6 +50,14 @@ type mix struct {
 	held  []scene // earlier states of the file
 	log   []string
 }
+
+type kind int
+
+const (
+	plainMix kind = iota
+	sameWords
+	otherEdits
+)
 
 // scene is one state of the note: its raw text, its canonical text (marked), and its original and accepted views (o,
 // a).
@@ -107,8 +116,8 @@ var startTexts = []string{
 	"| P | P |\n|---|---|\n| P | P |\n\nP P\n",
 }
 
-func newMix(t testing.TB, r *rand.Rand, again bool) *mix {
-	m := &mix{t: t, r: r, src: bridgetest.NewSource(t), store: bridgetest.NewMergingStore(t), rel: "Plan.md", again: again}
+func newMix(t testing.TB, r *rand.Rand, k kind) *mix {
+	m := &mix{t: t, r: r, src: bridgetest.NewSource(t), store: bridgetest.NewMergingStore(t), rel: "Plan.md", again: k == sameWords, other: k == otherEdits}
 	m.made, m.drawn, m.often = make(map[string][]string), make(map[string]int), make(map[string]bool)
 	if r.IntN(3) == 0 {
 		m.live = bridgetest.NewLive(t, m.store)
@@ -429,7 +438,11 @@ func (m *mix) personEdits(now scene) step {
 	if m.r.IntN(12) == 0 && m.live == nil {
 		return m.restores(now)
 	}
-	edits, s := m.personEdit(now)
+	edit := m.personEdit
+	if m.other && m.r.IntN(3) == 0 {
+		edit = m.otherEdit
+	}
+	edits, s := edit(now)
 	if len(edits) == 0 || m.live != nil && now.tears(edits) || now.inDeletedComment(edits) {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
@@ -619,6 +632,85 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 	return put(c.End-len("<<}"), " "+w), step{what: fmt.Sprintf("a person writes %s in the comment %q", w, c.New)}
 }
 
+// otherEdit returns a change of the raw text that is more than one of personEdit.
+func (m *mix) otherEdit(now scene) ([]diffwrap.Edit, step) {
+	r, raw := m.r, now.raw
+	lines := linesOf(raw)
+	words := mixWord.FindAllStringIndex(raw, -1)
+	words = slices.DeleteFunc(words, func(at []int) bool { return now.inComment(at[0]) })
+	if len(lines) == 0 || len(words) == 0 {
+		return nil, step{}
+	}
+	i := r.IntN(len(words))
+	word := diffwrap.Span{Start: words[i][0], End: words[i][1]}
+	line := randomtest.Pick(r, lines...)
+	switch r.IntN(6) {
+	case 0: // deletes from one word to another, across delimiters
+		end := words[min(len(words)-1, i+1+r.IntN(3))][1]
+		s := diffwrap.Span{Start: word.Start, End: end}
+		if strings.Contains(s.Of(raw), "{>>") || strings.Contains(s.Of(raw), "<<}") {
+			return nil, step{}
+		}
+		gone := s
+		marks, _, _ := now.inRaw.Layout(raw)
+		for _, mark := range marks {
+			if mark.Start < s.End && s.Start < mark.End { // the mark may lose a delimiter
+				gone.Start, gone.End = min(gone.Start, mark.Start), max(gone.End, mark.End)
+			}
+		}
+		return []diffwrap.Edit{{Off: s.Start, Len: s.Len()}}, step{what: fmt.Sprintf("a person deletes %q", s.Of(raw)), gone: count(gone.Of(raw)), tears: true}
+	case 1: // changes all bullets
+		var edits []diffwrap.Edit
+		for _, l := range lines {
+			if strings.HasPrefix(l.Of(raw), "- ") && !now.inComment(l.Start) {
+				edits = append(edits, diffwrap.Edit{Off: l.Start, Len: 1, New: "*"})
+			}
+		}
+		return edits, step{what: "a person changes the bullets"}
+	case 2: // indents a line, or makes an item of it
+		if now.inComment(line.Start) {
+			return nil, step{}
+		}
+		in := randomtest.Pick(r, "  ", "- ", "> ", "## ")
+		return []diffwrap.Edit{{Off: line.Start, New: in}}, step{what: fmt.Sprintf("a person puts %q before %q", in, line.Of(raw))}
+	case 3: // swaps two neighbouring plain words
+		if i+1 >= len(words) {
+			return nil, step{}
+		}
+		next := diffwrap.Span{Start: words[i+1][0], End: words[i+1][1]}
+		if !now.isPlain(word.Start+1) || raw[word.End:next.Start] != " " {
+			return nil, step{}
+		}
+		return []diffwrap.Edit{{Off: word.Start, Len: next.End - word.Start, New: next.Of(raw) + " " + word.Of(raw)}},
+			step{what: fmt.Sprintf("a person swaps %s and %s", word.Of(raw), next.Of(raw))}
+	case 4: // moves two lines
+		if len(lines) < 3 {
+			return nil, step{}
+		}
+		k := r.IntN(len(lines) - 1)
+		block, to := diffwrap.Span{Start: lines[k].Start, End: lines[k+1].End}, randomtest.Pick(r, lines...).Start
+		if to >= block.Start && to <= block.End || now.inComment(block.Start) || now.inComment(to) {
+			return nil, step{}
+		}
+		edits := []diffwrap.Edit{{Off: block.Start, Len: block.Len()}, {Off: to, New: strings.TrimSuffix(block.Of(raw), "\n") + "\n"}}
+		slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
+		return edits, step{what: fmt.Sprintf("a person moves the lines %q", block.Of(raw)), tears: true}
+	}
+	// types in several places
+	var edits []diffwrap.Edit
+	s := step{what: "a person types in several places"}
+	last := -1
+	for _, at := range spots(raw) {
+		if r.IntN(4) == 0 && at > last+1 && !now.inComment(at) {
+			w := m.word("P")
+			edits = append(edits, diffwrap.Edit{Off: at, New: " " + w + " "})
+			s.typed = append(s.typed, m.unlessMarked(now, at, w)...)
+			last = at
+		}
+	}
+	return edits, s
+}
+
 func (now scene) inComment(at int) bool {
 	return slices.ContainsFunc(now.inRaw.Comments(now.raw), func(c diffwrap.Suggestion) bool { return c.Start < at && at < c.End })
 }
@@ -693,7 +785,13 @@ func (m *mix) agentWrites(now scene) (step, error) {
 	if n := len(m.seen); n > 1 && m.r.IntN(3) == 0 {
 		base = m.seen[max(0, n-1-m.r.IntN(4))]
 	}
-	text := m.agentText(base.Text())
+	text := ""
+	if m.other && m.r.IntN(3) == 0 { // from what it sees now, because of two moves of a line both count
+		base = m.seen[len(m.seen)-1]
+		text = m.otherText(base.Text())
+	} else {
+		text = m.agentText(base.Text())
+	}
 	old, has := count(base.Text()), count(text)
 	s := step{what: fmt.Sprintf("%s %s writes %q", author.Name, author.Session, text), gone: make(map[string]int), wrote: make(map[string]int), keepsO: true, agent: true}
 	stale := base != m.seen[len(m.seen)-1]
@@ -790,6 +888,48 @@ func (m *mix) agentText(text string) string {
 	}
 	if joined := strings.Join(lines, "\n"); joined != text {
 		return joined
+	}
+	return strings.Join(words, " ")
+}
+
+// otherText returns a change of a text that is more than one of agentText.
+func (m *mix) otherText(text string) string {
+	r := m.r
+	lines := strings.Split(text, "\n")
+	i, j := r.IntN(len(lines)), r.IntN(len(lines))
+	switch r.IntN(7) {
+	case 0: // moves a line
+		line := lines[i]
+		return strings.Join(slices.Insert(slices.Delete(lines, i, i+1), min(j, len(lines)-1), line), "\n")
+	case 1: // sorts the lines
+		slices.Sort(lines)
+		return strings.Join(lines, "\n")
+	case 2: // changes the bullets
+		for k, line := range lines {
+			if strings.HasPrefix(line, "- ") {
+				lines[k] = "*" + line[1:]
+			}
+		}
+		return strings.Join(lines, "\n")
+	case 3: // joins a line with the next
+		if i+1 < len(lines) {
+			return strings.Join(slices.Concat(lines[:i], []string{strings.TrimSuffix(lines[i], "\r") + " " + lines[i+1]}, lines[i+2:]), "\n")
+		}
+	case 4: // deletes a comment
+		if c := wholeComment.FindAllStringIndex(text, -1); len(c) > 0 {
+			at := randomtest.Pick(r, c...)
+			return text[:at[0]] + text[at[1]:]
+		}
+	case 5: // writes what it has read before
+		former := randomtest.Pick(r, m.seen...).Text()
+		for w, n := range count(former) {
+			m.drawn[w] += max(0, n-count(text)[w])
+		}
+		return former
+	}
+	words := wordsOutside(text) // swaps two words, maybe with line breaks in them
+	if k := r.IntN(len(words)); k+1 < len(words) {
+		words[k], words[k+1] = words[k+1], words[k]
 	}
 	return strings.Join(words, " ")
 }
@@ -1009,8 +1149,8 @@ func (m *mix) waiting() (list []string) {
 }
 
 // playMix runs a sequence. Its error includes the log of the steps.
-func playMix(t testing.TB, again bool, start uint64, steps []uint64, end uint64) (err error) {
-	m := newMix(t, rand.New(rand.NewPCG(start, 3)), again)
+func playMix(t testing.TB, k kind, start uint64, steps []uint64, end uint64) (err error) {
+	m := newMix(t, rand.New(rand.NewPCG(start, 3)), k)
 	defer func() {
 		if p := recover(); p != nil {
 			buf := make([]byte, 4096)
@@ -1046,31 +1186,33 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because about one sequence in 2,500 is known
-// to fail. make soak uses new ones.
-func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, false) }
+// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because some sequences are known to fail: of
+// 39,000 with new seeds one did (540033953: a user moves the line with only the opener of a mark). make soak uses new ones.
+func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, plainMix) }
 
-func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, true) }
+func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
 
-func checkMixes(t *testing.T, rounds int, again bool) {
+func TestMixesOfOtherEdits(t *testing.T) { checkMixes(t, 30, otherEdits) }
+
+func checkMixes(t *testing.T, rounds int, k kind) {
 	if os.Getenv("RELAYFS_SEED") == "" && os.Getenv("RELAYFS_ROUNDS") == "" && !randomtest.Soaks() {
 		t.Setenv("RELAYFS_SEED", "20000")
 	}
-	randomtest.Check(t, rounds, playsMix(again))
+	randomtest.Check(t, rounds, playsMix(k))
 }
 
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
 	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750"} {
 		t.Setenv("RELAYFS_SEED", seed)
-		randomtest.Check(t, 1, playsMix(false))
+		randomtest.Check(t, 1, playsMix(plainMix))
 	}
 }
 
-func playsMix(again bool) func(testing.TB, *rand.Rand) {
+func playsMix(k kind) func(testing.TB, *rand.Rand) {
 	return func(t testing.TB, r *rand.Rand) {
 		start, steps, end := drawMix(r, 40)
-		if err := playMix(t, again, start, steps, end); err != nil {
+		if err := playMix(t, k, start, steps, end); err != nil {
 			t.Fatalf("%d steps: %v", len(steps), err)
 		}
 	}

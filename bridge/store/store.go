@@ -94,12 +94,15 @@ func Open(path string, o Options) (*Store, error) {
 	if err := s.open(o); err != nil {
 		return nil, fmt.Errorf("store %q: %w", path, translate(errors.Join(err, s.release())))
 	}
+	// Each query of a start would apply the frames of the last process again. An error does not matter, because the log
+	// has everything.
+	_ = s.Checkpoint()
 	if o.NoBackground {
 		close(s.done)
 		return s, nil
 	}
 	go s.run()
-	s.wake.Set() // there may be frames of the last process
+	s.wake.Set()
 	return s, nil
 }
 

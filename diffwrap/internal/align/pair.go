@@ -35,7 +35,7 @@ func pairGap(r *Comparer, out []step, o, n *lineText, s step) []step {
 		return inOrder(out, o, n, s)
 	}
 	old, new := wordsOfLines(o, s.old), wordsOfLines(n, s.new)
-	pairs, common := pairLines(old, new)
+	pairs, common := pairLines(old, new, o.exact)
 	if wraps(r, o, n, s, common, weigh(old), weigh(new)) {
 		return append(out, step{s.old, s.new, stepRewrapped})
 	}
@@ -137,7 +137,7 @@ func weigh(lines []lineWords) int {
 // pairLines pairs similar old and new lines in order, so that the pairs share as many bytes as possible. common is the
 // number of shared bytes, plus one for each pair with equal markers. If the lines need more than maxPairs comparisons,
 // pairLines pairs none.
-func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
+func pairLines(old, new []lineWords, exact bool) (pairs [][2]int, common int) {
 	n, m := len(old), len(new)
 	if n*m > maxPairs {
 		return nil, 0
@@ -146,7 +146,7 @@ func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 	shared := make([]int, n*m)
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {
-			shared[i*m+j] = similar(old[i], new[j])
+			shared[i*m+j] = similar(old[i], new[j], exact)
 			at := i*(m+1) + j
 			best[at] = max(best[at+1], best[at+m+1], shared[i*m+j]+best[at+m+2])
 		}
@@ -167,24 +167,26 @@ func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 }
 
 // similar returns the total length in bytes of the words that two lines share, or 0 if they are not similar. An equal
-// marker counts as one more byte.
-func similar(old, new lineWords) int {
-	if 200*min(old.weight, new.weight) < lineSimilarity*(old.weight+new.weight) {
-		return 0 // the bound avoids a scan of a long line for each of many short lines
+// marker counts as one more byte. If exact is set, lines into which much was typed are similar, too.
+func similar(old, new lineWords, exact bool) int {
+	total, least := old.weight+new.weight, min(old.weight, new.weight)
+	if exact {
+		total = 2 * least
 	}
-	common := 0
-	for i, j := 0, 0; i < len(old.words) && j < len(new.words); {
-		switch o, n := old.words[i], new.words[j]; {
-		case o < n:
-			i++
-		case o > n:
-			j++
-		default:
-			common += o.len()
-			i, j = i+1, j+1
+	if 200*least < lineSimilarity*total {
+		return 0
+	}
+	few, many, common := old.words, new.words, 0
+	if len(few) > len(many) {
+		few, many = many, few
+	}
+	for _, w := range few { // a long line is not scanned for each of many short ones
+		i, found := slices.BinarySearch(many, w)
+		if many = many[i:]; found {
+			common, many = common+w.len(), many[1:]
 		}
 	}
-	switch total := old.weight + new.weight; {
+	switch {
 	case old.marker != new.marker && 200*common >= markerSimilarity*total:
 		return common
 	case old.marker == new.marker && 200*common >= lineSimilarity*total && common > 0:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -153,7 +154,8 @@ func (f *File) ViewWith(entries []*wal.Entry, fn func(View) error) error {
 			return err
 		}
 		defer tx.Rollback()
-		if err := f.applyAll(tx, entries); err != nil {
+		separate := &File{o: Options{MergeAt: math.MaxInt}} // no query needs merged updates
+		if err := separate.applyAll(tx, entries); err != nil {
 			return err
 		}
 		return fn(View{tx})
