@@ -21,7 +21,7 @@ func TestSavesBesideALongJournal(t *testing.T) {
 	for i := range recs {
 		recs[i] = rec
 	}
-	const decisions = 20_000
+	const decisions = 5_000
 	for i := range decisions / len(recs) {
 		_, err := s.Append(model.DocID("d"+string(rune('a'+i))), "N.md", recs...)
 		if err == nil && i%2 == 0 { // the rest is in the frames after the checkpoint

@@ -31,9 +31,10 @@ func (p *Patch) Write(hunks []align.Hunk, how WriteOptions) *Drawing {
 
 type marked struct {
 	region
-	text  string      // new text of the region
-	notes []span.Span // comments in text
-	hunks []align.Hunk
+	text    string      // new text of the region
+	notes   []span.Span // comments in text
+	hunks   []align.Hunk
+	changes []align.Hunk // hunks from p.Old to p.New
 }
 
 // mark computes the hunks of a region. They are easy to read. If possible, they keep the form of unchanged blocks, and
@@ -47,7 +48,7 @@ func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	if r.lines && !how.InPlace {
 		hunks = placement.Hunks(before, after, hunks)
 	}
-	return marked{r, text, notes, closeEnds(before, after, hunks)}
+	return marked{r, text, notes, closeEnds(before, after, hunks), changes}
 }
 
 // emitter writes regions. It makes no edits of text that it copies. Text that it writes between two copied ranges
@@ -78,6 +79,9 @@ func (e *emitter) write(m marked) {
 		}
 		if !apart {
 			e.delete(old, h.Old)
+		}
+		if h.Old.Empty() {
+			h.New.Start = e.addAround(m, h)
 		}
 		e.add(m.text, h.New, m.notes, m.new.Start)
 		if apart {
@@ -249,6 +253,27 @@ func (e *emitter) add(text string, s span.Span, notes []span.Span, base int) {
 		}
 	}
 	e.addition(text, s, base)
+}
+
+// addAround writes the part of an insertion before the last hidden text that the writer's own text surrounded. Text
+// that the writer kept stays before or after such a text, such as another author's deletion, so that a rejection of the
+// deletion joins no lines. It returns the end of the part in the new text.
+func (e *emitter) addAround(m marked, h align.Hunk) int {
+	start := h.New.Start
+	for ; e.next < len(m.old.parts); e.next++ {
+		x := m.old.parts[e.next]
+		if x.at != h.Old.Start || x.size > 0 {
+			break
+		}
+		at := e.newOffset(x.View, m.changes) - m.new.Start
+		if at <= start || at >= h.New.End {
+			break
+		}
+		e.add(m.text, span.New(start, at), m.notes, m.new.Start)
+		e.copyPart(x)
+		start = at
+	}
+	return start
 }
 
 func (e *emitter) addition(text string, s span.Span, base int) {
