@@ -786,7 +786,7 @@ func (m *mix) agentWrites(now scene) (step, error) {
 		base = m.seen[max(0, n-1-m.r.IntN(4))]
 	}
 	text := ""
-	if m.other && m.r.IntN(3) == 0 { // from what it sees now, because of two moves of a line both count
+	if m.other && m.r.IntN(3) == 0 { // from the newest text: if two agents move one line, each moves a copy
 		base = m.seen[len(m.seen)-1]
 		text = m.otherText(base.Text())
 	} else {
@@ -920,7 +920,7 @@ func (m *mix) otherText(text string) string {
 			at := randomtest.Pick(r, c...)
 			return text[:at[0]] + text[at[1]:]
 		}
-	case 5: // writes what it has read before
+	case 5: // goes back to a text that it read earlier
 		former := randomtest.Pick(r, m.seen...).Text()
 		for w, n := range count(former) {
 			m.drawn[w] += max(0, n-count(text)[w])

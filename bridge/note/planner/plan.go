@@ -26,8 +26,8 @@ type Plan struct {
 	Part       *Part       // if set, the offsets and marks are those of the part's text, except in Edits
 }
 
-// Part is a part of a note's text that can be changed alone: what is in it does not depend on the rest, and the rest does
-// not depend on it.
+// Part is a range of a note's text that can be changed alone: its marks do not depend on the text outside, and the marks
+// outside do not depend on it.
 type Part struct {
 	diffwrap.Span
 	From, To int // the Span in UTF-16 positions
