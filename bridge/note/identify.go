@@ -216,18 +216,14 @@ func holdsMostOf(h model.History, raw string) bool {
 	return 4*shared >= 3*max(n, m)
 }
 
-// hasOtherFile reports whether the file at the note's path is the file of another document. A user has then moved another
-// note over this one, and relayfs may not have followed the move yet.
-func (n *Locked) hasOtherFile(ctx context.Context, loc Location) bool {
-	if n.live != nil {
-		return false
-	}
-	_, file, err := n.source.Read(ctx, loc.Rel)
-	docs, err2 := n.store.DocsOf(file, model.ContentSum{})
-	return err == nil && err2 == nil && slices.ContainsFunc(docs, func(d model.StoredDoc) bool {
+// isOfOther reports whether the file, which was read at the note's path, is the file of another document. A user has then
+// moved another note over this one, and relayfs may not have followed the move yet.
+func (n *Locked) isOfOther(ctx context.Context, file model.Stamp) bool {
+	docs, err := n.store.DocsOf(file, model.ContentSum{})
+	return err == nil && slices.ContainsFunc(docs, func(d model.StoredDoc) bool {
 		other, err := n.isDocumentOf(ctx, d, "", file)
 		return err == nil && other
-	})
+	}) || !n.node.Location().InTree // last: a move that is being followed takes the note out of the tree before it renames documents
 }
 
 // isDocumentOf reports whether the document d, which is stored for another path, belongs to the given file at the path

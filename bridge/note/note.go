@@ -219,7 +219,7 @@ func (n *Note) Refresh(ctx context.Context) {
 	}
 	defer n.set.events.EndOp()
 	l := n.Lock()
-	ev, err := l.refresh(context.WithoutCancel(ctx))
+	ev, err := l.refresh(context.WithoutCancel(ctx), nil)
 	l.Unlock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the source reports the removal too
@@ -231,8 +231,9 @@ func (n *Note) Refresh(ctx context.Context) {
 }
 
 // refresh is Refresh without publishing. It returns the event that the caller must publish after it releases the lock,
-// or nil if nothing changed.
-func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
+// or nil if nothing changed. If refuse is given and reports true for the file that was read, refresh changes nothing and
+// returns ErrConflict.
+func (n *Locked) refresh(ctx context.Context, refuse func(context.Context, model.Stamp) bool) (*model.Event, error) {
 	current := n.current.Load()
 	loc := n.node.Location()
 	if current == nil {
@@ -250,6 +251,9 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 	data, stamp, err := n.source.Read(ctx, loc.Rel)
 	if err != nil {
 		return nil, model.WrapError("read", loc.Path, err)
+	}
+	if refuse != nil && refuse(ctx, stamp) {
+		return nil, &model.Error{Op: "write", Path: loc.Path, Err: model.ErrConflict}
 	}
 	if string(data) == current.Raw() {
 		n.stamp = stamp

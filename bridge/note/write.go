@@ -152,10 +152,10 @@ func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 		if !errors.Is(err, model.ErrConflict) {
 			return res, err
 		}
-		if loc := l.node.Location(); !loc.InTree || l.hasOtherFile(ctx, loc) { // its path has another note now
+		if !l.node.Location().InTree { // its path may have another note now
 			break
 		}
-		ev, err = l.refresh(ctx)
+		ev, err = l.refresh(ctx, l.isOfOther)
 		if err != nil {
 			return Result{}, err
 		}
