@@ -25,10 +25,6 @@ const (
 	maxStates = 4096
 	// maxWork is the maximum work of the preparation: the number of instructions times the number of ranges of runes.
 	maxWork = 1 << 20
-	// A search stops looking for bytes to skip when the attempts that skipped less than longSkip bytes outnumber the
-	// other attempts by maxSkips, because short skips take longer than the automaton.
-	maxSkips = 8
-	longSkip = 8
 )
 
 // newAutomaton returns the automaton of an expression. It returns nil for patterns with \A or \z, and for very large
@@ -99,7 +95,6 @@ type cache struct {
 	// next is a table with one row per state and one entry per class. An entry is the row of the next state.
 	next  []int32
 	byKey map[string]int32
-	stays [256]bool // bytes that lead from the first state to itself; a search skips them
 
 	seen  []bool   // instructions that the current step has visited
 	stack []uint32 // instructions that are still to be visited
@@ -177,30 +172,13 @@ func (a *automaton) eachLine(text string, isCancelled func() bool, fn func(line 
 func (c *cache) find(text string) (off int, ok bool) {
 	classes := &c.a.classes
 	row := int32(0) // row of the current state
-	skips := maxSkips
 	for i := 0; i < len(text); {
-		if skips > 0 && row == 0 {
-			begin := i
-			for i < len(text) && c.stays[text[i]] {
-				i++
-			}
-			if i == len(text) {
-				break
-			}
-			if i-begin < longSkip {
-				skips--
-			} else if skips < maxSkips {
-				skips++
-			}
-		}
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
-		}
 		var class uint16
-		if int(r) < len(classes.low) {
+		r, size := rune(text[i]), 1
+		if r < utf8.RuneSelf {
 			class = classes.low[r]
 		} else {
+			r, size = utf8.DecodeRuneInString(text[i:])
 			class = classes.of(r)
 		}
 		to := c.next[int(row)+int(class)]
@@ -236,11 +214,6 @@ func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	}
 	if ok {
 		c.next[int(row)+int(class)] = to
-	}
-	if ok && row == 0 && to == 0 {
-		for b, of := range c.a.classes.low[:utf8.RuneSelf] {
-			c.stays[b] = c.stays[b] || of == class
-		}
 	}
 	return to, ok
 }
@@ -287,6 +260,9 @@ type classes struct {
 }
 
 func (x *classes) of(r rune) uint16 {
+	if int(r) < len(x.low) {
+		return x.low[r]
+	}
 	return x.class[sort.Search(len(x.from), func(i int) bool { return x.from[i] > r })-1]
 }
 
