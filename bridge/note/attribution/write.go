@@ -19,17 +19,24 @@ func (o *markOwner) forLens() diffwrap.Owner {
 }
 
 // OwnersFor returns the owners of the marks and comments from the writer's point of view. A writer may amend only its
-// own pending suggestions: a mark with text of another author is Foreign. A suggestion that the writer made in another
-// session is Earlier. A pending comment of another author is Waiting. If apart is set, all marks are Foreign.
+// own pending suggestions: all marks of a suggestion are Foreign if one of them has text of another author. A suggestion
+// that the writer made in another session is Earlier. A pending comment of another author is Waiting. If apart is set,
+// all marks are Foreign.
 func (x *Layout) OwnersFor(author model.Author, apart bool) map[int]diffwrap.Owner {
-	owners := make(map[int]diffwrap.Owner, len(x.Marks))
+	owners, foreign := make(map[int]diffwrap.Owner, len(x.Marks)), make(map[string]bool)
 	for k, m := range x.Marks {
-		marked := &x.MarkOwners[k]
-		o := marked.forLens()
-		switch {
-		case apart, x.soleAuthor(k) != author.Name:
+		o := x.MarkOwners[k].forLens()
+		if apart || x.soleAuthor(k) != author.Name {
 			o.Access = diffwrap.Foreign
-		case marked.Suggestion != nil && marked.Suggestion.author == author.Name && marked.Suggestion.session != author.Session:
+			foreign[o.Suggestion] = o.Suggestion != ""
+		}
+		owners[m.Start] = o
+	}
+	for k, m := range x.Marks {
+		s, o := x.MarkOwners[k].Suggestion, owners[m.Start]
+		if foreign[o.Suggestion] {
+			o.Access = diffwrap.Foreign
+		} else if s != nil && s.author == author.Name && s.session != author.Session {
 			o.Access = diffwrap.Earlier
 		}
 		owners[m.Start] = o
