@@ -15,10 +15,9 @@ const (
 	Waiting               // another author's comment that awaits a decision and cannot change
 )
 
-// joins reports whether the owners allow adjacent marks to belong to one suggestion. Marks without an author may belong
-// together if at most one of them has a suggestion ID.
+// joins reports whether the owners allow adjacent marks to belong to one suggestion.
 func (o Owner) joins(next Owner) bool {
-	return o.Author == next.Author && (o.Suggestion == next.Suggestion || o.Author == "" && (o.Suggestion == "" || next.Suggestion == ""))
+	return o.Author == next.Author && o.Suggestion == next.Suggestion
 }
 
 // Group is the unit of decision: adjacent marks, with the adjacent comments after them. Its fields are indices of
