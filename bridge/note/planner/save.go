@@ -43,12 +43,14 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 	return plan
 }
 
-// mayRestore reports whether a save may restore an earlier state: it breaks marks, or the document has deleted text and
-// an edit adds text or deletes text that equals the text beside it.
+// mayRestore reports whether a save may restore an earlier state in which other characters were present than change
+// keeps: it breaks marks, or an edit adds text or deletes text that equals the text beside it. A save that only adds text
+// restores nothing if the document has no deleted text.
 func mayRestore(change textmerge.ExternalChange, oldText string, text *ycrdt.Text) bool {
 	return len(change.Moved)+len(change.Broken)+len(change.Plain) > 0 ||
 		slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.New != "" || slides(oldText, e) }) &&
-			slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted })
+			(slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) ||
+				slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }))
 }
 
 // slides reports whether a deletion that begins one byte earlier or later has the same effect.
