@@ -56,7 +56,8 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 // moveToWhole moves deletions along equal characters, for example from a line with the line break after
 // it to the line with the break before it. If others have inserted text into the range that an edit deletes, the edit
 // moves to an equal range that they still have in one piece. If others have deleted part of the range, the edit moves
-// to an equal range that they have deleted as a whole. Otherwise the edit stays.
+// to an equal range that they have deleted as a whole. Otherwise the edit stays. An insertion of whole lines moves to the
+// start of the next line if others have deleted the line break before it, and all text up to the next line break.
 func moveToWhole(text string, edits []diffwrap.Edit, shared []Match) {
 	end := 0 // end of the preceding edit
 	for i := range edits {
@@ -67,9 +68,25 @@ func moveToWhole(text string, edits []diffwrap.Edit, shared []Match) {
 		}
 		if e.New == "" {
 			e.Off = wholeAt(text, *e, end, next-e.Len, shared)
+		} else if e.Len == 0 && strings.HasSuffix(text[:e.Off], "\n") && strings.HasSuffix(e.New, "\n") {
+			e.Off = lineStartAt(text, e.Off, next, shared)
 		}
 		end = e.Off + e.Len
 	}
+}
+
+// lineStartAt returns the offset, at most most, to which moveToWhole moves an insertion of whole lines at off.
+func lineStartAt(text string, off, most int, shared []Match) int {
+	i, _ := slices.BinarySearchFunc(shared, off, func(s Match, at int) int { return s.A + s.Len - at })
+	if i == len(shared) || shared[i].A < off {
+		return off
+	}
+	for _, end := range []string{"\n", "\r\n"} {
+		if at := shared[i].A; strings.HasPrefix(text[at:], end) && shared[i].Len >= len(end) && at+len(end) <= most {
+			return at + len(end)
+		}
+	}
+	return off
 }
 
 // wholeAt returns the offset, between least and most, to which moveToWhole moves the deletion e.
