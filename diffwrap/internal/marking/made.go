@@ -320,49 +320,21 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// joinMoved joins two hunks if one deletes a word and the other one inserts it again, and a hunk that inserts a word with
-// the suggestion from whose addition the word was taken. It considers only words that the regions have once before and
-// once after the change.
+// joinMoved joins two hunks if one deletes a word and the other one inserts it again. It considers only words that the
+// regions have once before and once after the change.
 func (t *tracer) joinMoved() {
 	if len(t.deleted) < 2 {
 		return
 	}
 	deleted := t.singleWords(func(r *marked) (string, []span.Span) { return r.old.text, r.old.notes },
 		func(h align.Hunk) span.Span { return h.Old }, func(string) bool { return true })
-	taken := t.takenWords()
 	inserted := t.singleWords(func(r *marked) (string, []span.Span) { return r.text, r.notes },
-		func(h align.Hunk) span.Span { return h.New }, func(word string) bool { return deleted[word] > 0 || taken[word] > 0 })
+		func(h align.Hunk) span.Span { return h.New }, func(word string) bool { return deleted[word] > 0 })
 	for word, k := range inserted {
-		if k > 0 && deleted[word] > 0 {
+		if k > 0 {
 			t.join(deleted[word]-1, k-1)
 		}
-		if k > 0 && taken[word] > 0 {
-			t.join(taken[word], k-1)
-		}
 	}
-}
-
-// takenWords returns the words that the changes take out of the writer's additions, with the index of the suggestion in
-// sets. The index is 0 if they take the word out of several.
-func (t *tracer) takenWords() map[string]int {
-	out := make(map[string]int)
-	for k := range t.old {
-		for _, s := range t.old[k].shown {
-			for _, h := range touching(t.changes, s) {
-				taken := span.New(max(h.Old.Start, s.Start), min(h.Old.End, s.End))
-				for w := range markdown.Tokens(t.Old, taken, nil) {
-					if word := w.Of(t.Old); w.IsWord() {
-						if _, again := out[word]; again {
-							out[word] = 0
-						} else {
-							out[word] = len(t.deleted) + k
-						}
-					}
-				}
-			}
-		}
-	}
-	return out
 }
 
 // singleWords returns the wanted words of the regions, with the number of the hunk that each is in, from 1. The number
