@@ -47,10 +47,6 @@ type Disk interface {
 	OpenRoot(path string) (Dir, error)
 	// MakeRoot opens a folder. It creates missing folders of the path with access for their owner only.
 	MakeRoot(path string) (Dir, error)
-	// ReadBelow reads the regular file at rel below the folder root in as few system calls as possible. It returns the
-	// Info of root, and the Info of the file before and after the read. It does not read other kinds of files, and fails
-	// at a symlink in the path.
-	ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error)
 	// ReadOnly reports whether the disk of a path is mounted read-only.
 	ReadOnly(path string) bool
 }

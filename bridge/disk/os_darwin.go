@@ -6,10 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
-	return nil, rootInfo, before, after, errors.ErrUnsupported
-}
-
 func (OS) ReadOnly(path string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.MNT_RDONLY != 0

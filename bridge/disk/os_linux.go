@@ -12,28 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadBelow resolves the path with openat2, in one system call at any depth.
-func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
-	dir, err := openFD(unix.AT_FDCWD, root, unix.O_PATH|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return nil, rootInfo, before, after, err
-	}
-	defer unix.Close(dir)
-	if rootInfo, err = fstat(dir); err != nil {
-		return nil, rootInfo, before, after, err
-	}
-	fd, err := unix.Openat2(dir, rel, &unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
-	})
-	if err != nil {
-		return nil, rootInfo, before, after, err
-	}
-	defer unix.Close(fd)
-	data, before, after, err = readFile(fd)
-	return data, rootInfo, before, after, err
-}
-
 func (d *dir) Stat(name string) (Info, error) { return statx(d.fd(), name, unix.AT_SYMLINK_NOFOLLOW) }
 
 func fstat(fd int) (Info, error) { return statx(fd, "", unix.AT_EMPTY_PATH) }

@@ -50,10 +50,6 @@ func openDir(path string, stat func(string) (fs.FileInfo, error)) (Dir, error) {
 	return dir{f}, nil
 }
 
-func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
-	return nil, rootInfo, before, after, errors.ErrUnsupported
-}
-
 // ReadOnly returns false: writes report the error.
 func (OS) ReadOnly(string) bool { return false }
 

@@ -64,9 +64,9 @@
 //
 // Items are in one slab, 52 bytes each, without pointers, and refer to each other by index, so that the garbage
 // collector has nothing to scan. Content is in one byte arena: text as UTF-8, values in their wire form. The items of
-// each client are listed in clock order in chunks. A chunk is only a range of indexes until an edit splits it. The
-// index from positions to items is a shallow tree, which the first edit far from the start of a list builds. So a
-// document that is only loaded, relayed or encoded costs little more than its bytes.
+// each client are listed in clock order in chunks. The index from positions to items is a shallow tree, which the first
+// edit far from the start of a list builds. So a document that is only loaded, relayed or encoded costs little more than
+// its bytes.
 //
 // The packages below internal, from the bottom up: lib0 (varints, any values, UTF-16 units), wire (updates as bytes),
 // structs (items in memory), ytypes (types and their children, and the index of positions), edit (transactions, and

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // A fixture is a history that tests/peer/fixtures.mjs made with Yjs.
@@ -79,4 +82,34 @@ func (fx *fixture) load(t *testing.T, how string, updates ...[]byte) {
 			t.Error(err)
 		}
 	}
+}
+
+// TestFormattedText edits the text "a" + bold "bc" + "d" of a peer. Formats take no part in positions, and new text has
+// the format of the text to its left.
+func TestFormattedText(t *testing.T) {
+	d := NewDoc(Options{ClientID: 1})
+	apply(t, d, uints(1, 5, 50, 0, 4, 1, "t", "a", byte(0x86), 50, 0, "b", "true", byte(0x84), 50, 1, "bc", byte(0x86), 50, 3, "b", "null", byte(0x84), 50, 4, "d", 0))
+	text := d.Text("t")
+	d.Transact(func(tx *Txn) {
+		text.Insert(tx, 3, "X") // bold
+		text.Insert(tx, 1, "Y") // plain
+		text.Delete(tx, 2, 1)
+	})
+	if got, want := text.String(), "aYcXd"; got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+	bold := ""
+	on := false
+	for r := d.store.Roots["t"].Start; r != 0; r = d.store.Items[r].Right {
+		switch it := &d.store.Items[r]; {
+		case it.Kind == wire.KindFormat:
+			on = strings.Contains(string(d.store.Arena.Of(it)), "true")
+		case it.VisibleUnits() > 0 && on:
+			bold += string(d.store.Arena.Of(it))
+		}
+	}
+	if bold != "cX" {
+		t.Errorf("%q is bold, want %q", bold, "cX")
+	}
+	checkReload(t, d)
 }

@@ -33,19 +33,14 @@ func (t *Text) fill(tx *Txn) error {
 }
 
 // Insert puts s before the unit at pos. It replaces bytes of s that are not UTF-8 with U+FFFD. In formatted text, s
-// gets the format of the text to its left.
+// gets the format of the text to its left. Unlike Yjs, Insert and Delete leave formats that have no effect any more.
 func (t *Text) Insert(tx *Txn, pos int, s string) {
 	b := t.in(tx)
 	if s == "" || b.Dead {
 		return
 	}
 	s = lib0.ValidUTF8(s)
-	pos = clamp(pos, b.Length)
-	if b.Formatted {
-		edit.InsertFormatted(&tx.edit, b, pos, s)
-		return
-	}
-	left, right := edit.Gap(&tx.edit, b, pos)
+	left, right := edit.Gap(&tx.edit, b, clamp(pos, b.Length))
 	for right != 0 && tx.edit.Store.Items[right].Deleted() {
 		left, right = right, tx.edit.Store.Items[right].Right
 	}
@@ -98,12 +93,7 @@ func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 func (t *Text) Delete(tx *Txn, pos, n int) {
 	b := t.in(tx)
 	pos = clamp(pos, b.Length)
-	n = clamp(n, b.Length-pos)
-	switch {
-	case n == 0 || b.Dead:
-	case b.Formatted:
-		edit.DeleteFormatted(&tx.edit, b, pos, n)
-	default:
+	if n = clamp(n, b.Length-pos); n > 0 && !b.Dead {
 		edit.DeleteVisible(&tx.edit, b, pos, n)
 	}
 }

@@ -191,32 +191,6 @@ func (d *Disk) makeRoot(u user, at string) (*dir, error) {
 	return d.openRoot(u, at)
 }
 
-func (d *Disk) ReadBelow(root, rel string) (data []byte, rootInfo, before, after disk.Info, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n, err := d.find(root)
-	if err == nil && !n.isDir() {
-		err = syscall.ENOTDIR
-	}
-	if err != nil {
-		return nil, rootInfo, before, after, err
-	}
-	rootInfo = n.info()
-	if path.IsAbs(rel) {
-		return nil, rootInfo, before, after, syscall.EXDEV
-	}
-	for elem := range strings.SplitSeq(rel, "/") {
-		if n, err = n.lookup(elem); err == nil && n.isLink() {
-			err = syscall.ELOOP
-		}
-		if err != nil {
-			return nil, rootInfo, before, after, err
-		}
-	}
-	data, before, after = n.read()
-	return data, rootInfo, before, after, nil
-}
-
 func (d *Disk) ReadOnly(string) bool { return false }
 
 var _ disk.Disk = (*Disk)(nil)

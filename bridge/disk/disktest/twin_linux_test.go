@@ -280,16 +280,6 @@ func (tw *twins) actions() map[string]func() {
 			tw.errs("close", f[0].Close(), f[1].Close())
 			tw.files = slices.DeleteFunc(tw.files, func(x [2]disk.File) bool { return x == f })
 		},
-		"read below": func() {
-			rel := randomtest.Pick(tw.r, "x", "sub/x", "sub/dir/y", "sub", "x/y")
-			a, root0, _, info0, err0 := tw.disks[0].ReadBelow(tw.root[0], rel)
-			b, root1, _, info1, err1 := tw.disks[1].ReadBelow(tw.root[1], rel)
-			if tw.errs(rel, err0, err1) {
-				same(tw, rel, string(a), string(b))
-				tw.infos("root", root0, root1)
-				tw.infos(rel, info0, info1)
-			}
-		},
 	}
 }
 

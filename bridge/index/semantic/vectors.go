@@ -51,19 +51,9 @@ func inSteps(v []float32) (row []byte, step float32) {
 	return row, step
 }
 
-func product(a, b []byte) int32 {
-	var s0, s1, s2, s3 int32
-	b = b[:len(a)]
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
-		s0 += int32(int8(x[0])) * int32(int8(y[0]))
-		s1 += int32(int8(x[1])) * int32(int8(y[1]))
-		s2 += int32(int8(x[2])) * int32(int8(y[2]))
-		s3 += int32(int8(x[3])) * int32(int8(y[3]))
+func product(a, b []byte) (sum int32) {
+	for i, x := range a {
+		sum += int32(int8(x)) * int32(int8(b[i]))
 	}
-	for ; i < len(a); i++ {
-		s0 += int32(int8(a[i])) * int32(int8(b[i]))
-	}
-	return s0 + s1 + s2 + s3
+	return sum
 }

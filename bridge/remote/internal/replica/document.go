@@ -246,7 +246,8 @@ func (d *Document) appendUpdates(s *docState, rec *model.Record) error {
 		s.last = rec.Seq
 		d.set.callbacks.Unsent(d, rec.Seq, d.peer != nil)
 		if d.peer != nil { // otherwise the next peer will compare state vectors
-			d.outbox = d.peer.queue(d.outbox, outgoing{rec.Seq, rec.Update})
+			d.outbox = append(d.outbox, outgoing{rec.Seq, rec.Update})
+			d.peer.wake.Set()
 		}
 	}
 	return nil

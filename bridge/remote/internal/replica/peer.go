@@ -16,11 +16,10 @@ import (
 
 // Peer synchronizes one document with the server over one link at a time, in one goroutine.
 type Peer struct {
-	d             *Document
-	other         func(ysync.Frame)
-	wake          model.Signal // set when the outbox is not empty
-	outboxDropped atomic.Bool  // the outbox exceeded outboxLimit and was dropped
-	link          atomic.Pointer[transport.Link]
+	d     *Document
+	other func(ysync.Frame)
+	wake  model.Signal // set when the outbox is not empty
+	link  atomic.Pointer[transport.Link]
 
 	Fetched      chan struct{} // closed once the document has everything that the server had
 	Acknowledged chan struct{} // closed once the server has all it lacked at first, or refuses changes at first
@@ -61,20 +60,6 @@ func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
 
 // Send sends a frame. Call it only once Run has opened a link, for example after Fetched is closed.
 func (p *Peer) Send(frame []byte) { p.link.Load().Send(frame) }
-
-// outboxLimit is the maximum number of queued updates. Beyond it, the peer instead sends the difference to the server's
-// state.
-const outboxLimit = 256
-
-// queue appends an update to the outbox of the document, and wakes the peer.
-func (p *Peer) queue(outbox []outgoing, out outgoing) []outgoing {
-	if len(outbox) == outboxLimit {
-		outbox = outbox[:0]
-		p.outboxDropped.Store(true)
-	}
-	p.wake.Set()
-	return append(outbox, out)
-}
 
 // Run opens a link and serves it until the link or ctx ends.
 func (p *Peer) Run(ctx context.Context) error {
@@ -305,14 +290,6 @@ func (p *Peer) answer() error {
 func (p *Peer) flush() error {
 	if p.server == nil || p.d.set.WriteAccess.ReadOnlyErr() != nil {
 		return nil
-	}
-	if p.outboxDropped.Swap(false) {
-		out, err := p.d.difference(p.server)
-		if err != nil {
-			return err
-		}
-		p.write(ysync.AppendUpdate(nil, out.update), out.seq)
-		return p.request()
 	}
 	for _, out := range p.d.outgoing() {
 		p.write(ysync.AppendUpdate(nil, out.update), out.seq)

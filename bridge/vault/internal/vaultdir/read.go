@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"path"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -42,9 +41,6 @@ var ErrTorn = errors.New("file changes while it is read")
 // Read reads the file at rel as it is. If the file changes during the read, it returns the bytes that it got, ErrTorn
 // and an outdated stamp.
 func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
-	if data, before, after, ok := f.readDirectly(rel); ok {
-		return asRead(data, &before, &after)
-	}
 	p, err := f.Locate(rel)
 	if err != nil {
 		return nil, model.Stamp{}, err
@@ -58,17 +54,6 @@ func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 		return nil, model.Stamp{}, err
 	}
 	return asRead(data, &before, &after)
-}
-
-// readDirectly reads a regular file in few system calls. ok is false if the file is missing, not a regular file or not
-// served, or if the vault's directory was replaced.
-func (f *Folder) readDirectly(rel string) (data []byte, before, after disk.Info, ok bool) {
-	if Reserved(rel) {
-		return nil, before, after, false
-	}
-	data, root, before, after, err := f.Disk.ReadBelow(f.Path, rel)
-	ok = err == nil && f.isRoot(IDOf(&root)) && before.Mode.IsRegular() && served(&before, path.Base(rel))
-	return data, before, after, ok
 }
 
 func asRead(data []byte, before, after *disk.Info) ([]byte, model.Stamp, error) {

@@ -24,7 +24,7 @@ func DeleteVisible(tx *Txn, b *ytypes.Branch, pos, n int) {
 	deleteFrom(tx, r, n)
 }
 
-func deleteFrom(tx *Txn, r structs.Ref, n int) structs.Ref {
+func deleteFrom(tx *Txn, r structs.Ref, n int) {
 	s := tx.Store
 	for n > 0 && r != 0 {
 		it := &s.Items[r]
@@ -42,5 +42,4 @@ func deleteFrom(tx *Txn, r structs.Ref, n int) structs.Ref {
 		}
 		r = s.Items[r].Right
 	}
-	return r
 }

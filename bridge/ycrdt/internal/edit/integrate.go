@@ -30,7 +30,7 @@ func (tx *Txn) Integrate(r structs.Ref) {
 		b.Positions.InsertAfter(&s.Slab, left, r)
 	}
 	tx.Append(r)
-	tx.integrateContent(r, b)
+	tx.integrateContent(r)
 	tx.MarkChanged(b)
 	if (b.Item != 0 && s.Items[b.Item].Deleted()) || (it.Parent < 0 && it.Right != 0) {
 		tx.DeleteItem(r) // the parent is deleted, or a newer value of the key exists
@@ -134,15 +134,13 @@ func (tx *Txn) Append(r structs.Ref) {
 }
 
 // integrateContent applies the side effects of the content of a new item.
-func (tx *Txn) integrateContent(r structs.Ref, b *ytypes.Branch) {
+func (tx *Txn) integrateContent(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
 	switch it.Kind {
 	case wire.KindDeleted:
 		tx.Deletes.Add(s.IDOf(it).Client, s.ClockOf(it), it.Units())
 		it.Flags |= structs.FlagDeleted
-	case wire.KindFormat:
-		b.Formatted = true
 	case wire.KindType:
 		s.Branches[it.Off].Item = r
 	}

@@ -25,9 +25,6 @@ func (a *Updates) Waiting() int { return a.pending.size() }
 
 // Apply checks and integrates an update. After an error the store is unchanged.
 func (a *Updates) Apply(update []byte) error {
-	if section, ok := a.first(update); ok {
-		return a.applyFirst(update, section)
-	}
 	u, err := wire.Scan(update)
 	if err == nil {
 		err = a.accepts(u)
@@ -135,11 +132,6 @@ func (p *planner) run(u *wire.Update) pendingStructs {
 		c.Seek(sec.Off)
 		c.Client, c.Clock, c.Left = sec.Client, sec.Clock, sec.Count
 	}
-	return p.drain()
-}
-
-// drain integrates as many structs of all sections as possible and returns the rest.
-func (p *planner) drain() pendingStructs {
 	for i := range p.cursors {
 		for !p.cursors[i].done() {
 			p.push(i)
@@ -159,10 +151,6 @@ func (p *planner) push(i int) {
 func (p *planner) step() {
 	c := &p.cursors[p.stack[len(p.stack)-1]]
 	w := c.peek()
-	if c.Check && c.Err() != nil {
-		c.stuck, p.stack = true, p.stack[:0]
-		return
-	}
 	if w.Kind() != wire.KindSkip && w.Length > 0 {
 		state := p.stateAt(c)
 		if w.ID.Clock > state {
@@ -294,11 +282,8 @@ func (p *planner) collectRest() pendingStructs {
 		out = lib0.AppendUint(out, uint64(c.Client))
 		out = lib0.AppendUint(out, c.head.ID.Clock)
 		var w wire.Struct
-		for c.Left > 0 && c.Err() == nil {
+		for c.Left > 0 {
 			c.Next(&w)
-		}
-		if c.Err() != nil {
-			return pendingStructs{} // the caller sees the error in the reader
 		}
 		out = append(out, c.Slice(from, c.Offset())...)
 	}

@@ -5,35 +5,18 @@ import (
 	"sort"
 )
 
-// maxChunk is the number of refs above which a chunk is cut in two. maxRange is the maximum number of refs of a range
-// that appending extends. Longer chunks would take no more memory, but searches in them would be slower.
-const (
-	maxChunk = 256
-	maxRange = 512
-)
+// maxChunk is the number of refs above which a chunk is cut in two.
+const maxChunk = 256
 
-// A Chunk has adjacent structs of one client in clock order. While the refs are consecutive, as after loading, the
-// chunk is only a range (refs == nil: base, base+1, ... base+n-1) and needs no memory per struct.
+// A Chunk has adjacent structs of one client in clock order.
 type Chunk struct {
 	first uint64 // clock of the first struct
-	base  Ref
-	n     int32
 	refs  []Ref
 }
 
-func (c *Chunk) Len() int {
-	if c.refs != nil {
-		return len(c.refs)
-	}
-	return int(c.n)
-}
+func (c *Chunk) Len() int { return len(c.refs) }
 
-func (c *Chunk) At(i int) Ref {
-	if c.refs != nil {
-		return c.refs[i]
-	}
-	return c.base + Ref(i)
-}
+func (c *Chunk) At(i int) Ref { return c.refs[i] }
 
 // A ClockIndex lists all structs of one client in clock order. No chunk is empty. hint is the place that the last
 // search found; later changes may have made it stale.
@@ -129,35 +112,15 @@ func (x *ClockIndex) Last() Ref {
 }
 
 func (x *ClockIndex) Append(r Ref, clock uint64) {
-	if len(x.Chunks) > 0 {
-		c := &x.Chunks[len(x.Chunks)-1]
-		switch {
-		case c.refs == nil && c.base+Ref(c.n) == r && c.n < maxRange:
-			c.n++
-			return
-		case c.refs == nil && c.n < maxChunk/2:
-			c.list()
-			fallthrough
-		case c.refs != nil && len(c.refs) < maxChunk:
-			c.refs = append(c.refs, r)
-			return
-		}
+	if n := len(x.Chunks); n > 0 && x.Chunks[n-1].Len() < maxChunk {
+		c := &x.Chunks[n-1]
+		c.refs = append(c.refs, r)
+		return
 	}
-	x.Chunks = append(x.Chunks, Chunk{first: clock, base: r, n: 1})
-}
-
-func (c *Chunk) list() {
-	c.refs = make([]Ref, c.n, c.n+c.n/2+4)
-	for i := range c.refs {
-		c.refs[i] = c.base + Ref(i)
-	}
-	c.n = 0
+	x.Chunks = append(x.Chunks, Chunk{first: clock, refs: []Ref{r}})
 }
 
 func (s *Set) InsertAfter(x *ClockIndex, p Pos, r Ref) Pos {
-	if x.Chunks[p.Chunk].refs == nil {
-		p = s.listAround(x, p)
-	}
 	c := &x.Chunks[p.Chunk]
 	c.refs = slices.Insert(c.refs, p.Index+1, r)
 	p.Index++
@@ -182,56 +145,15 @@ func (s *Set) cutChunk(x *ClockIndex, p Pos) Pos {
 	return p
 }
 
-// listAround converts the part of a chunk around p from a range to a list. The rest of the chunk stays a range, so that
-// an edit in a large loaded document stays cheap.
-func (s *Set) listAround(x *ClockIndex, p Pos) Pos {
-	c := x.Chunks[p.Chunk]
-	n := int(c.n)
-	if n <= maxChunk*3/4 {
-		x.Chunks[p.Chunk].list()
-		return p
-	}
-	lo := max(0, p.Index-maxChunk/4)
-	hi := min(n, p.Index+maxChunk/4)
-	part := func(from, to int) Chunk {
-		return Chunk{first: s.ClockOf(&s.Items[c.At(from)]), base: c.At(from), n: int32(to - from)}
-	}
-	parts := make([]Chunk, 0, 3)
-	if lo > 0 {
-		parts = append(parts, part(0, lo))
-		p.Chunk, p.Index = p.Chunk+1, p.Index-lo
-	}
-	middle := part(lo, hi)
-	middle.list()
-	at := p.Chunk - len(parts)
-	parts = append(parts, middle)
-	if hi < n {
-		parts = append(parts, part(hi, n))
-	}
-	x.Chunks = slices.Replace(x.Chunks, at, at+1, parts...)
-	return p
-}
-
 // Remove removes the struct at p, which was merged into its left neighbour, and returns the place of that neighbour.
 func (s *Set) Remove(x *ClockIndex, p Pos) Pos {
 	c := &x.Chunks[p.Chunk]
-	if c.refs == nil && p.Index != int(c.n)-1 && p.Index != 0 {
-		p = s.listAround(x, p)
-		c = &x.Chunks[p.Chunk]
-	}
 	left, _ := x.Prev(p)
-	switch {
-	case c.Len() == 1:
+	if c.Len() == 1 {
 		x.Chunks = slices.Delete(x.Chunks, p.Chunk, p.Chunk+1)
 		return left
-	case c.refs != nil:
-		c.refs = slices.Delete(c.refs, p.Index, p.Index+1)
-	case p.Index == 0:
-		c.base++
-		c.n--
-	default:
-		c.n--
 	}
+	c.refs = slices.Delete(c.refs, p.Index, p.Index+1)
 	if p.Index == 0 {
 		c.first = s.ClockOf(&s.Items[c.At(0)])
 	}
@@ -241,11 +163,7 @@ func (s *Set) Remove(x *ClockIndex, p Pos) Pos {
 func (x *ClockIndex) truncate(p Pos) {
 	if p.Index > 0 {
 		c := &x.Chunks[p.Chunk]
-		if c.refs != nil {
-			c.refs = c.refs[:p.Index]
-		} else {
-			c.n = int32(p.Index)
-		}
+		c.refs = c.refs[:p.Index]
 		p.Chunk++
 	}
 	clear(x.Chunks[p.Chunk:])

@@ -9,8 +9,7 @@ import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 const minFree = 1024
 
 // CompactItems rewrites the slab if at least half of it, and at least minFree slots, are free. It orders the items by
-// their histories, so that the chunks of the histories are only ranges (see Chunk). It returns the new place of each
-// item, or nil if no item has moved.
+// their histories. It returns the new place of each item, or nil if no item has moved.
 func (s *Set) CompactItems() (moved []Ref) {
 	if s.freeCount < minFree || s.freeCount*2 < len(s.Items) {
 		return nil

@@ -22,10 +22,6 @@ func (s *Set) Reserve(structs, bytes int) {
 	s.Items, s.Arena.bytes = reserved(s.Items, structs), reserved(s.Arena.bytes, bytes)
 }
 
-func (s *Set) Trim() {
-	s.Items, s.Arena.bytes = trimmed(s.Items), trimmed(s.Arena.bytes)
-}
-
 // Mergeable reports whether the structs l and r, which are adjacent in the history of one client, must become one
 // struct.
 func (s *Set) Mergeable(l, r Ref) bool {

@@ -46,12 +46,3 @@ func reserved[T any](list []T, n int) []T {
 	}
 	return append(make([]T, 0, need), list...)
 }
-
-// trimmed returns list with at most an eighth of spare capacity.
-func trimmed[T any](list []T) []T {
-	n := len(list)
-	if cap(list) <= n+n/8 {
-		return list
-	}
-	return append(make([]T, 0, n), list...)
-}

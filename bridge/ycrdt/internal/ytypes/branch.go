@@ -19,7 +19,6 @@ type Branch struct {
 	TypeRef   uint8
 	Start     structs.Ref // first item of the list, deleted or not
 	Length    int         // number of visible units of the list
-	Formatted bool        // whether the list has or had Format items
 	keys      map[string]int32
 	KeyOrder  []int32 // entries in the order of creation
 	Name      []byte  // node name of XML elements and hooks

@@ -130,24 +130,12 @@ func stemmed(word string, stem func(*snowballstem.Env) bool) string {
 }
 
 func plain(word string) string {
-	if isASCII(word) {
-		return word
-	}
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
 		}
 		return r
 	}, norm.NFD.String(word))
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 type kind int
