@@ -2,6 +2,8 @@ package align
 
 import (
 	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Comparer compares texts. It holds memory that its comparisons reuse, which does not affect their results. The zero value
@@ -31,7 +33,8 @@ func intern[T interface{ Of(text string) string }](r *Comparer, out []int, text 
 }
 
 // matchLines matches equal lines: result[i] is the new line that equals old line i, or -1. It first matches lines with
-// text, and then the blank lines between them, because all blank lines are equal.
+// text, and then the blank lines between them, because all blank lines are equal. Exact also matches blank lines between
+// similar lines only (pairLines), because users type in several lines at once.
 func matchLines(r *Comparer, o, n *lineText) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)
@@ -42,11 +45,22 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 		}
 	}
 	i, j := 0, 0
+	blanksTo := func(k, partner int) {
+		r.Part(old[i:k], new[j:partner], j, match[i:k])
+		i, j = k+1, partner+1
+	}
 	for k, partner := range append(slices.Clone(match), len(new)) {
-		if partner >= 0 {
-			r.Part(old[i:k], new[j:partner], j, match[i:k])
-			i, j = k+1, partner+1
+		if partner < 0 {
+			continue
 		}
+		if o.exact && i < k && j < partner {
+			gap := [2]int{i, j}
+			pairs, _ := pairLines(wordsOfLines(o, span.New(i, k)), wordsOfLines(n, span.New(j, partner)), true)
+			for _, p := range pairs {
+				blanksTo(gap[0]+p[0], gap[1]+p[1])
+			}
+		}
+		blanksTo(k, partner)
 	}
 	r.Slide(old, new, match)
 	return match
