@@ -2,7 +2,9 @@ package align
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -33,8 +35,8 @@ func intern[T interface{ Of(text string) string }](r *Comparer, out []int, text 
 }
 
 // matchLines matches equal lines: result[i] is the new line that equals old line i, or -1. It first matches lines with
-// text, and then the blank lines between them, because all blank lines are equal. Exact also matches blank lines between
-// similar lines only (pairLines), because users type in several lines at once.
+// text, and then the blank lines between them, because all blank lines are equal. Exact matches lines without words in this
+// way, and only between similar lines (pairLines), because users type in several lines at once.
 func matchLines(r *Comparer, o, n *lineText) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)
@@ -45,7 +47,7 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 		}
 	}
 	i, j := 0, 0
-	blanksTo := func(k, partner int) {
+	restTo := func(k, partner int) {
 		r.Part(old[i:k], new[j:partner], j, match[i:k])
 		i, j = k+1, partner+1
 	}
@@ -57,10 +59,10 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 			gap := [2]int{i, j}
 			pairs, _ := pairLines(wordsOfLines(o, span.New(i, k)), wordsOfLines(n, span.New(j, partner)), true)
 			for _, p := range pairs {
-				blanksTo(gap[0]+p[0], gap[1]+p[1])
+				restTo(gap[0]+p[0], gap[1]+p[1])
 			}
 		}
-		blanksTo(k, partner)
+		restTo(k, partner)
 	}
 	r.Slide(old, new, match)
 	return match
@@ -69,7 +71,7 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 func filled(p *lineText) []int {
 	var out []int
 	for i := range p.lines {
-		if !p.blank(i) {
+		if !p.blank(i) && (!p.exact || strings.ContainsFunc(p.text(i), markdown.InWord)) {
 			out = append(out, i)
 		}
 	}
