@@ -334,7 +334,9 @@ func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 			after.WriteString("\n")
 		}
 		got := textmerge.DiffExternal(before.String(), after.String(), nil)
-		deletes := func(e diffwrap.Edit) bool { return strings.ContainsFunc(before.String()[e.Off:e.Off+e.Len], textmerge.InWord) }
+		deletes := func(e diffwrap.Edit) bool {
+			return strings.ContainsFunc(before.String()[e.Off:e.Off+e.Len], textmerge.InWord)
+		}
 		if slices.ContainsFunc(got.Edits, deletes) || len(got.Plain)+len(got.Broken)+len(got.Moved) > 0 {
 			t.Errorf("%q -> %q: got %+v", before.String(), after.String(), got)
 		}
