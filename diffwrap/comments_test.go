@@ -13,6 +13,16 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
+// A comment that repeats a word beside it is written whole, also beside another author's text.
+func TestCommentsThatRepeatAWordStayWhole(t *testing.T) {
+	const raw = "a {--b--}{++c++} d\n"
+	options := Options{Author: "ann", Owners: map[int]Owner{2: {Suggestion: "s", Author: "bob", Access: Foreign}, 9: {Suggestion: "s", Author: "bob", Access: Foreign}}}
+	result, err := options.Put(raw, "a {>>c<<}c d\n")
+	if got, want := Apply(raw, result.Edits), "a {>>c<<}{--b--}{++c++} d\n"; err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
 // TestCommentsStay is law 7 for a line that was changed around its comments: those are left alone, byte for byte, and
 // none is marked as resolved and written anew.
 func TestCommentsStay(t *testing.T) {

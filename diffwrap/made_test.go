@@ -315,3 +315,17 @@ func TestAMovedWordIsInOneSuggestion(t *testing.T) {
 		t.Errorf("stored %q, made %+v, %v", after, r.Made, err)
 	}
 }
+
+// A writer moves a line that its suggestion had moved before: the suggestion that deletes the line still adds it.
+func TestALineThatMovesAgainStaysInItsSuggestion(t *testing.T) {
+	const raw = "- a\n- {--b c\n- --}d {++y ++}{++\n- b c++}\n- e\n"
+	o := Options{Known: Everything, Owners: map[int]Owner{
+		strings.Index(raw, "{--b"): {Suggestion: "s"}, strings.Index(raw, "{++y"): {Suggestion: "f", Author: "Bob", Access: Foreign}, strings.Index(raw, "{++\n"): {Suggestion: "s"},
+	}}
+	for _, want := range []string{"- a\n- d y \n- e\n- b c\n", "- a\n- d y \n- e\n- new b c\n", "- b c\n- a\n- d y \n- e\n"} {
+		r, err := o.Put(raw, want)
+		if after := Apply(raw, r.Edits); err != nil || len(r.Made) != 1 || len(r.Made[0].Add) == 0 || len(r.Made[0].Del) == 0 {
+			t.Errorf("%q: stored %q, made %+v, %v", want, after, r.Made, err)
+		}
+	}
+}

@@ -84,8 +84,8 @@ type step struct {
 
 var (
 	mixWord = regexp.MustCompile(`[PA]\d+q`)
-	// joinedWords are one word for a comparison. A decision on the blank between two words joins them.
-	joinedWords = regexp.MustCompile(`([PA]\d+q){2,}`)
+	// joinedWords are one word for a comparison, and so is a tag. A change or decision on the blank before a word joins it.
+	joinedWords = regexp.MustCompile(`([PA]\d+q){2,}|#[PA]\d+q`)
 )
 
 // count counts the words in a text.
@@ -258,7 +258,7 @@ func (m *mix) play(seed uint64) error {
 	}
 	if now := m.inParts(after); s.agent {
 		hadO, hadA := count(before.o), count(before.a)
-		joined := among(joinedWords.FindAllString(before.o+" "+before.a, -1)...)
+		joined := among(joinedWords.FindAllString(strings.Join([]string{before.o, before.a, after.o, after.a}, " "), -1)...)
 		for w := range now {
 			if !parts[w] && !joined[w] && s.drawn[w] == 0 && hadO[w] == 1 && hadA[w] == 1 {
 				return fmt.Errorf("PARTS: %s is deleted by one suggestion and added by another: %q", w, m.waiting())
@@ -462,8 +462,11 @@ func (m *mix) personEdits(now scene) step {
 		text := mark.Of(now.raw)
 		retyped := m.live != nil && slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return strings.Contains(e.New, text) })
 		if lines := strings.Contains(text, "\n"); retyped || s.tears && lines || (breaks || lines) && !m.isAgents(text) {
-			for w := range among(text) {
-				s.loose[w] = true
+			maps.Copy(s.loose, among(text))
+			for _, e := range edits {
+				if mark.Start < e.Off && e.Off < mark.End { // the text is moved into the mark
+					maps.Copy(s.loose, among(e.New))
+				}
 			}
 		}
 	}
@@ -583,6 +586,9 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 		}
 		return []diffwrap.Edit{{Off: i, Len: 1, New: to}}, step{what: fmt.Sprintf("a person makes %q of %q at %d", to, from, i)}
 	case k < 17 && len(marks) > 0: // deletes delimiters of a mark
+		if o, a := now.inRaw.Texts(raw); strings.ContainsAny(o+a, "{}") {
+			return nil, step{} // a broken delimiter may be taken for one of the mark
+		}
 		mark := randomtest.Pick(r, marks...)
 		open, close := diffwrap.Span{Start: mark.Start, End: mark.Start + 3}, diffwrap.Span{Start: mark.End - 3, End: mark.End}
 		s := step{gone: count(mark.Of(raw))}
@@ -1187,8 +1193,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because some sequences are known to fail: of
-// 39,000 with new seeds one did (540033953: a user moves the line with only the opener of a mark). make soak uses new ones.
+// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because some sequences are known to fail.
+// make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, plainMix) }
 
 func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
@@ -1204,9 +1210,15 @@ func checkMixes(t *testing.T, rounds int, k kind) {
 
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
-	for _, seed := range []string{"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750", "710023825", "710004762", "730600681", "740001097"} {
-		t.Setenv("RELAYFS_SEED", seed)
-		randomtest.Check(t, 1, playsMix(plainMix))
+	for k, seeds := range map[kind][]string{
+		plainMix:   {"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750", "540033953", "5530359", "8958528575", "710023825", "710004762", "730600681", "740001097"},
+		sameWords:  {"77103157", "721005816", "721008287"},
+		otherEdits: {"2803", "4805", "722000515", "722002328", "722002808", "722003042", "722001327", "722001957", "722002076", "722004024", "722005370", "722005865", "722006231", "722006379", "722006927", "722001062", "722008318", "722002537", "722004577", "730800250"},
+	} {
+		for _, seed := range seeds {
+			t.Setenv("RELAYFS_SEED", seed)
+			randomtest.Check(t, 1, playsMix(k))
+		}
 	}
 }
 

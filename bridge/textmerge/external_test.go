@@ -300,6 +300,49 @@ func TestLinesAreTypedBesideBreaks(t *testing.T) {
 	}
 }
 
+// A save with text that was typed in several lines deletes no word and no mark, also if some lines have no words.
+func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		word := 0
+		next := func() string {
+			word++
+			return fmt.Sprintf("w%d", word)
+		}
+		var before, after strings.Builder
+		for range randomtest.Between(r, 3, 8) {
+			if r.IntN(3) > 0 {
+				for k := range randomtest.Between(r, 2, 4) {
+					text := randomtest.Pick(r, "%s ", "%s ", "{++%s ++}", "{--%s--} ")
+					if k == 0 {
+						text = "%s "
+					} else if r.IntN(3) == 0 {
+						fmt.Fprintf(&after, "%s ", next())
+					}
+					text = fmt.Sprintf(text, next())
+					before.WriteString(text)
+					after.WriteString(text)
+				}
+			} else {
+				text := randomtest.Pick(r, "", "", "|---|")
+				before.WriteString(text)
+				after.WriteString(text)
+				if r.IntN(2) == 0 {
+					after.WriteString(" " + next())
+				}
+			}
+			before.WriteString("\n")
+			after.WriteString("\n")
+		}
+		got := textmerge.DiffExternal(before.String(), after.String(), nil)
+		deletes := func(e diffwrap.Edit) bool {
+			return strings.ContainsFunc(before.String()[e.Off:e.Off+e.Len], textmerge.InWord)
+		}
+		if slices.ContainsFunc(got.Edits, deletes) || len(got.Plain)+len(got.Broken)+len(got.Moved) > 0 {
+			t.Errorf("%q -> %q: got %+v", before.String(), after.String(), got)
+		}
+	})
+}
+
 // A save that puts comments beside others, or takes some away, cuts none of those that stay.
 func TestCommentsStayWhole(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {

@@ -205,7 +205,7 @@ func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 		}
 		open, close := x.Raw[m.Start:c.Start], x.Raw[c.End:m.End]
 		for p := range x.In(c) {
-			waits := p.Pending(deleted) != nil || p.By != nil && p.By.agent && x.MarkOwners[k].Suggestion == nil
+			waits := p.Pending(deleted) != nil
 			switch {
 			case waits == inside:
 			case p.Start == c.Start:

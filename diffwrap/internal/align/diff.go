@@ -27,7 +27,8 @@ func Words(old, new string) []span.Edit {
 // DiffKeepingWords returns a script that keeps the words that both texts have. See KeepWords for letters.
 func DiffKeepingWords(old, new string, letters bool) []span.Edit {
 	var r Comparer
-	return edits(r.KeepWords(old, new, r.Exact(Side{Text: old}, Side{Text: new}), letters), new)
+	o, n := Side{Text: old}, Side{Text: new}
+	return edits(r.KeepWords(o, n, r.Exact(o, n), letters), new)
 }
 
 func edits(hunks []Hunk, new string) []span.Edit {

@@ -2,6 +2,10 @@ package align
 
 import (
 	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Comparer compares texts. It holds memory that its comparisons reuse, which does not affect their results. The zero value
@@ -31,7 +35,8 @@ func intern[T interface{ Of(text string) string }](r *Comparer, out []int, text 
 }
 
 // matchLines matches equal lines: result[i] is the new line that equals old line i, or -1. It first matches lines with
-// text, and then the blank lines between them, because all blank lines are equal.
+// text, and then the blank lines between them, because all blank lines are equal. Exact matches lines without words in this
+// way, and only between similar lines (pairLines), because users type in several lines at once.
 func matchLines(r *Comparer, o, n *lineText) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)
@@ -42,11 +47,22 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 		}
 	}
 	i, j := 0, 0
+	restTo := func(k, partner int) {
+		r.Part(old[i:k], new[j:partner], j, match[i:k])
+		i, j = k+1, partner+1
+	}
 	for k, partner := range append(slices.Clone(match), len(new)) {
-		if partner >= 0 {
-			r.Part(old[i:k], new[j:partner], j, match[i:k])
-			i, j = k+1, partner+1
+		if partner < 0 {
+			continue
 		}
+		if o.exact && i < k && j < partner {
+			gap := [2]int{i, j}
+			pairs, _ := pairLines(wordsOfLines(o, span.New(i, k)), wordsOfLines(n, span.New(j, partner)), true)
+			for _, p := range pairs {
+				restTo(gap[0]+p[0], gap[1]+p[1])
+			}
+		}
+		restTo(k, partner)
 	}
 	r.Slide(old, new, match)
 	return match
@@ -55,7 +71,7 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 func filled(p *lineText) []int {
 	var out []int
 	for i := range p.lines {
-		if !p.blank(i) {
+		if !p.blank(i) && (!p.exact || strings.ContainsFunc(p.text(i), markdown.InWord)) {
 			out = append(out, i)
 		}
 	}

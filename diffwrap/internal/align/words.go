@@ -27,7 +27,8 @@ func wordHunks(r *Comparer, hunks []Hunk, o, n *lineText, piece Hunk, survival i
 // KeepWords joins hunks that have no whole word between them, and splits hunks at the words that both of their sides
 // have in the same order. A comparison by lines may have put such words into a hunk. If letters is set, a word keeps the
 // letters at its ends that it shares with the word that replaces it.
-func (r *Comparer) KeepWords(old, new string, hunks []Hunk, letters bool) (out []Hunk) {
+func (r *Comparer) KeepWords(oldSide, newSide Side, hunks []Hunk, letters bool) (out []Hunk) {
+	old, new := oldSide.Text, newSide.Text
 	end := 0
 	for len(hunks) > 0 {
 		count := 1
@@ -57,8 +58,8 @@ func (r *Comparer) KeepWords(old, new string, hunks []Hunk, letters bool) (out [
 				out = append(out, at)
 			}
 		}
-		r.old.readWords(r, old, h.Old)
-		r.new.readWords(r, new, h.New)
+		r.old.readWords(r, oldSide, h.Old)
+		r.new.readWords(r, newSide, h.New)
 		for i, j := range r.Match(r.old.ids, r.new.ids) {
 			if j >= 0 {
 				o, n := r.old.list[i], r.new.list[j]
@@ -131,15 +132,15 @@ func (t *tokens) read(r *Comparer, s Side, piece span.Span) {
 	}
 }
 
-// readWords reads only the words of a piece of text, and ignores comments.
-func (t *tokens) readWords(r *Comparer, text string, piece span.Span) {
+// readWords reads only the words and whole comments of a piece of text.
+func (t *tokens) readWords(r *Comparer, s Side, piece span.Span) {
 	t.list = t.list[:0]
-	for tok := range markdown.Tokens(text, piece, nil) {
+	for tok := range markdown.Tokens(s.Text, piece, Inside(s.Comments, piece)) {
 		if tok.IsWord() {
 			t.list = append(t.list, tok)
 		}
 	}
-	t.ids = intern(r, t.ids[:0], text, t.list)
+	t.ids = intern(r, t.ids[:0], s.Text, t.list)
 }
 
 func (t *tokens) piece(r span.Span) span.Span {

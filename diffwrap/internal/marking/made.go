@@ -55,7 +55,7 @@ type Move struct{ From, To span.Span }
 // the new raw text.
 func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkChange, moved []Move) {
 	start, end := span.New(p.OldBody, p.OldBody), span.New(len(p.Old), len(p.Old))
-	changes = slices.Concat([]align.Hunk{{Old: start, New: start.Shift(p.NewBody - p.OldBody)}}, p.comparer.KeepWords(p.Old, p.New, changes, false), []align.Hunk{{Old: end}})
+	changes = slices.Concat([]align.Hunk{{Old: start, New: start.Shift(p.NewBody - p.OldBody)}}, p.keepWords(changes), []align.Hunk{{Old: end}})
 	t := tracer{Patch: p, Drawing: d, changes: changes, fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)
@@ -320,21 +320,45 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// joinMoved joins two hunks if one deletes a word and the other one inserts it again. It considers only words that the
-// regions have once before and once after the change.
+// joinMoved joins what deletes a word with the hunk that inserts it again: another hunk, or a suggestion that loses the word.
+// It considers only words that are there once before and once after the change.
 func (t *tracer) joinMoved() {
-	if len(t.deleted) < 2 {
+	lost := t.lostWords()
+	if len(t.deleted) < 2 && len(lost) == 0 {
 		return
 	}
 	deleted := t.singleWords(func(r *marked) (string, []span.Span) { return r.old.text, r.old.notes },
 		func(h align.Hunk) span.Span { return h.Old }, func(string) bool { return true })
 	inserted := t.singleWords(func(r *marked) (string, []span.Span) { return r.text, r.notes },
-		func(h align.Hunk) span.Span { return h.New }, func(word string) bool { return deleted[word] > 0 })
+		func(h align.Hunk) span.Span { return h.New }, func(word string) bool { return deleted[word]+lost[word] > 0 })
 	for word, k := range inserted {
-		if k > 0 {
-			t.join(deleted[word]-1, k-1)
+		for _, from := range []int{deleted[word], lost[word]} {
+			if k > 0 && from > 0 {
+				t.join(from-1, k-1)
+			}
 		}
 	}
+}
+
+// lostWords returns the words of the suggestions that lose text, with the number of the suggestion in sets, from 1. The
+// number is 0 if the word is there several times.
+func (t *tracer) lostWords() map[string]int {
+	in := make(map[string]int)
+	for k, f := range t.old {
+		if !f.lost {
+			continue
+		}
+		for _, s := range f.shown {
+			for w := range markdown.Tokens(t.Old, s, nil) {
+				word := w.Of(t.Old)
+				_, again := in[word]
+				if in[word] = 0; !again && w.IsWord() {
+					in[word] = len(t.deleted) + k + 1
+				}
+			}
+		}
+	}
+	return in
 }
 
 // singleWords returns the wanted words of the regions, with the number of the hunk that each is in, from 1. The number

@@ -33,7 +33,7 @@ type Patch struct {
 	Metadata, Tail            string                  // text after the opener of a mark, and after the mark
 	pieces                    []Piece
 	shown                     map[string]bool // comments in Old
-	newNotes                  []span.Span     // the comments in New
+	oldNotes, newNotes        []span.Span     // the comments in Old and New
 	comparer                  align.Comparer
 }
 
@@ -43,7 +43,8 @@ type Patch struct {
 func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	p.pieces = p.cut()
 	body := p.New[p.NewBody:]
-	before := align.Side{Text: p.Old[p.OldBody:], Comments: span.Shift(p.noteSpans(), -p.OldBody)}
+	p.oldNotes = p.noteSpans()
+	before := align.Side{Text: p.Old[p.OldBody:], Comments: span.Shift(p.oldNotes, -p.OldBody)}
 	after := align.Side{Text: body, Comments: p.comments(body)}
 	p.newNotes = span.Shift(after.Comments, p.NewBody)
 	hunks := p.comparer.Exact(before, after)
@@ -52,7 +53,7 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 		hunks[k].New = hunks[k].New.Shift(p.NewBody)
 	}
 	if slices.ContainsFunc(p.pieces, func(x Piece) bool { return x.role == roleForeignText }) {
-		hunks = p.comparer.KeepWords(p.Old, p.New, hunks, false)
+		hunks = p.keepWords(hunks)
 	}
 	for {
 		n := len(p.Fixed)
@@ -65,6 +66,10 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 		}
 		p.pieces = p.cut()
 	}
+}
+
+func (p *Patch) keepWords(hunks []align.Hunk) []align.Hunk {
+	return p.comparer.KeepWords(align.Side{Text: p.Old, Comments: p.oldNotes}, align.Side{Text: p.New, Comments: p.newNotes}, hunks, false)
 }
 
 // noteSpans returns the spans of the open comments in the accepted view, and sets p.shown.
