@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -107,8 +108,8 @@ func (n *Locked) LinksWithin(current *model.Version, e model.JournalEntry, items
 	return planner.LinksWithin(t, e, items, func() (*attribution.Layout, error) { return n.Layout(current) })
 }
 
-// PlanUndo plans the undo of the items of d in a journal entry. It records the outcome in d.
-func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
+// PlanUndo plans the undo of the items of d in a journal entry.
+func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d model.Decision) (plan planner.Plan, err error) {
 	if n.live == nil {
 		loc := n.node.Location()
 		records, err := n.open(loc, current.Raw())
@@ -116,42 +117,34 @@ func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.J
 			err = n.keep(loc, model.SumOf(current.Raw()), n.stamp, records)
 		}
 		if err != nil {
-			return planner.Plan{}, err
+			return plan, err
 		}
 	}
 	if n.id != e.ID {
-		return planner.Plan{}, model.RefusedError(planner.ErrHistoryLost)
+		return plan, model.RefusedError(planner.ErrHistoryLost)
 	}
 	table, err := n.currentTable()
 	if err != nil {
-		return planner.Plan{}, err
-	}
-	pieces, err := n.pieces(ctx, current)
-	if err != nil {
-		return planner.Plan{}, err
-	}
-	whole := func(int, int) (*model.Version, *attribution.Layout, int, error) {
-		x, err := n.Layout(current)
-		return current, x, 0, err
-	}
-	var part *planner.Part
-	try := *d
-	plan, err := planner.Undo(table, e, pieces, &try, func(from, to int) (*model.Version, *attribution.Layout, int, error) {
-		if from >= 0 {
-			cursor := textmerge.NewCursor(current.Raw())
-			start := cursor.OffAt(from)
-			part = n.part(table, current, diffwrap.Span{Start: start, End: cursor.OffAt(to)})
-		}
-		if part == nil {
-			return whole(from, to)
-		}
-		return part.Version, part.Layout, part.From, nil
-	})
-	if part == nil || err == nil && plan.Within(part) {
-		*d = try
 		return plan, err
 	}
-	return planner.Undo(table, e, pieces, d, whole)
+	err = n.withText(ctx, current, func(text *ycrdt.Text) error {
+		u := planner.NewUndo(table, e, text, d)
+		if from, to := u.Range(); from >= 0 {
+			cursor := textmerge.NewCursor(current.Raw())
+			start := cursor.OffAt(from)
+			if part := n.part(table, current, diffwrap.Span{Start: start, End: cursor.OffAt(to)}); part != nil {
+				if plan, err = u.Plan(part); err == nil && plan.Within(part) {
+					return nil
+				}
+			}
+		}
+		x, err := n.Layout(current)
+		if err == nil {
+			plan, err = u.Plan(&planner.Part{Version: current, Layout: x})
+		}
+		return err
+	})
+	return plan, err
 }
 
 // PlanDecision plans a decision on suggestions of current, whose layout is x.

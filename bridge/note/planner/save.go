@@ -48,7 +48,7 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 func mayRestore(change textmerge.ExternalChange, oldText string, text *ycrdt.Text) bool {
 	return len(change.Moved)+len(change.Broken)+len(change.Plain) > 0 ||
 		slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.New != "" || slides(oldText, e) }) &&
-			slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted })
+			slices.ContainsFunc(text.Pieces(0, text.Len()), func(p ycrdt.Piece) bool { return p.Deleted })
 }
 
 // slides reports whether a deletion that begins one byte earlier or later has the same effect.

@@ -10,7 +10,7 @@ import (
 
 // printer writes the raw text for the planned items. It copies unchanged marks byte for byte.
 type printer struct {
-	*undoPlan
+	*Undo
 	targets []target
 	intact  []bool // by index of the layout's marks: the undo leaves the mark unchanged
 

@@ -17,7 +17,7 @@ type item struct {
 	id                     model.IDRange // current identity
 	first                  model.IDRange
 	since                  uint64 // order of the record that gave the text its current identity; 0 if this is the original identity
-	run                    int    // index in undoPlan.runs, -1 for none
+	run                    int    // index in Undo.runs, -1 for none
 	deleted                bool   // the text is deleted; the undo may restore it
 	placeTaken             bool   // other text is at the place: the mark's opener, or syntax or a substitution around it
 	text                   string
@@ -45,7 +45,7 @@ type segment struct {
 }
 
 // segments splits the range t.in of the raw text by the role that each part has in the layout.
-func (t *undoPlan) segments() (list []segment) {
+func (t *Undo) segments() (list []segment) {
 	marked := t.markedSegments()
 	at := t.in.Start
 	add := func(off, end int, s segment) {
@@ -79,7 +79,7 @@ func (t *undoPlan) segments() (list []segment) {
 }
 
 // markedSegments splits the marked text. It does not set the UTF-16 positions.
-func (t *undoPlan) markedSegments() (list []segment) {
+func (t *Undo) markedSegments() (list []segment) {
 	in := t.in
 	if len(t.current.CanonicalEdits()) > 0 {
 		in.End = len(t.current.Canonical())
@@ -113,39 +113,38 @@ func (t *undoPlan) markedSegments() (list []segment) {
 	return list
 }
 
-// findPresent sets t.present to the characters of t.asked that still exist. It returns the range of UTF-16 positions where
-// the targets are or were. from is -1 if there are none.
-func (t *undoPlan) findPresent(pieces []ycrdt.Piece) (from, to int) {
-	pos := 0
-	from = -1
+// find looks up the characters of t.asked in the document. It sets t.present, t.from and t.to.
+func (t *Undo) find() {
 	var live []model.RangeValue[bool]
-	for _, p := range pieces {
-		at := pos
-		t.table.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, original model.IDRange, _ uint64) {
-			t.asked.Each(original, func(of model.IDRange, aimed, asked bool) {
-				size := int(of.Len)
-				if p.Deleted {
-					size = 0
-				} else if asked {
-					live = append(live, model.RangeValue[bool]{Of: of, Value: true})
-				}
-				if aimed && from < 0 {
-					from = at
-				}
-				if at += size; aimed {
-					to = at
-				}
-			})
-		})
-		pos = at
+	find := func(now, first model.IDRange, aimed bool) {
+		for _, p := range t.text.Find(now.Run()) {
+			end := p.Pos
+			if !p.Deleted {
+				end += p.Len
+				live = append(live, model.RangeValue[bool]{Of: first.Part(p.ID.Clock-now.Clock, uint64(p.Len)), Value: true})
+			}
+			if aimed && (t.from < 0 || p.Pos < t.from) {
+				t.from = p.Pos
+			}
+			if aimed {
+				t.to = max(t.to, end)
+			}
+		}
 	}
+	t.asked.All(func(first model.IDRange, aimed bool) { find(first, first, aimed) })
+	t.table.EachRestored(func(now, first model.IDRange) {
+		t.asked.Each(first, func(of model.IDRange, aimed, ok bool) {
+			if ok {
+				find(now.Part(of.Clock-first.Clock, of.Len), of, aimed)
+			}
+		})
+	})
 	t.present = model.RangesOf(live, nil)
-	return from, to
 }
 
 // findRange sets t.in to the range of the raw text between two positions, with all marks and comments that touch it. It is
 // all of the text if from is negative.
-func (t *undoPlan) findRange(from, to int) {
+func (t *Undo) findRange(from, to int) {
 	t.in = diffwrap.Span{End: len(t.current.Raw())}
 	if len(t.current.CanonicalEdits()) > 0 || from < 0 {
 		return
@@ -169,17 +168,15 @@ func touching[T any](in diffwrap.Span, list []T, of func(T) diffwrap.Span) diffw
 	return in
 }
 
-// read collects the items of the part of the document that the undo concerns. start is the position where t.current
-// starts.
-func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
+// read collects the items of the part of the document that the undo concerns.
+func (t *Undo) read() {
 	segments := t.segments()
-	pos := -start
 	cursor := textmerge.NewCursor(t.current.Raw())
 	from := cursor.PosAt(t.in.Start)
 	to := cursor.PosAt(t.in.End)
 	first, mark := 0, -1 // index of the first item of segments[0], or of its substitution; mark is that substitution
-	for _, p := range pieces {
-		r := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len})
+	for _, p := range t.text.Pieces(t.start+from, t.start+to) {
+		r, pos := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), p.Pos-t.start
 		if p.Deleted {
 			for len(segments) > 0 && segments[0].to <= pos {
 				segments = segments[1:]
@@ -194,10 +191,7 @@ func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
 			}
 			continue
 		}
-		if skip := min(r.Len, uint64(max(0, from-pos))); skip > 0 {
-			r, pos = r.Part(skip, r.Len-skip), pos+int(skip)
-		}
-		for r.Len > 0 && pos < to {
+		for r.Len > 0 {
 			for segments[0].to <= pos {
 				segments = segments[1:]
 			}
@@ -213,9 +207,8 @@ func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
 				t.comment(t.items[first:])
 			}
 		}
-		pos += int(r.Len)
 	}
-	pos = from
+	pos := from
 	cursor = textmerge.NewCursor(t.current.Raw())
 	var home []model.RangeValue[int]
 	for i := range t.items {
@@ -232,7 +225,7 @@ func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
 }
 
 // substitution returns mark k if it is a substitution, which text inside it would split, and -1 otherwise.
-func (t *undoPlan) substitution(k int) int {
+func (t *Undo) substitution(k int) int {
 	if k < 0 || !strings.HasPrefix(t.layout.Raw[t.layout.Marks[k].Start:], "{~~") {
 		return -1
 	}
@@ -241,7 +234,7 @@ func (t *undoPlan) substitution(k int) int {
 
 // comment applies the role that a comment had in the decision. It does not change a comment that was edited after the
 // decision. A comment that was accepted as text, or whose deletion was rejected, is content.
-func (t *undoPlan) comment(units []item) {
+func (t *Undo) comment(units []item) {
 	size := uint64(0)
 	role := func(x item) model.Role {
 		if x.run < 0 {
@@ -270,7 +263,7 @@ func (t *undoPlan) comment(units []item) {
 
 // addItems adds the items of one run, split where the attribution changes. It skips deleted text that the undo does not
 // concern.
-func (t *undoPlan) addItems(r model.IDRange, like item) {
+func (t *Undo) addItems(r model.IDRange, like item) {
 	t.table.EachOriginal(r, func(now, original model.IDRange, since uint64) {
 		t.target.Each(original, func(of model.IDRange, run int, ok bool) {
 			x := like
