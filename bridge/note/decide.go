@@ -162,7 +162,8 @@ func (n *Locked) PlanDecision(current *model.Version, x *attribution.Layout, cho
 	return planner.Decide(current, x, chosen, d, instead)
 }
 
-// PendingOf lists the suggestions of items that are pending again after the change res, which undid decisions on them.
+// PendingOf lists the suggestions of items that are pending again after the change res, which undid decisions on them. It
+// does not set their Gap.
 func (n *Note) PendingOf(ctx context.Context, p model.Path, res Result, items []model.DecidedItem) (pending []model.Suggestion, err error) {
 	list, ok := n.pendingIn(p, res, items)
 	if !ok {
@@ -171,9 +172,10 @@ func (n *Note) PendingOf(ctx context.Context, p model.Path, res Result, items []
 		}
 	}
 	takes := (&model.Decision{Items: items}).Covers()
-	for i := range list {
-		if takes(list[i].ID) {
-			pending = append(pending, list[i])
+	for _, s := range list {
+		if takes(s.ID) {
+			s.Gap = 0
+			pending = append(pending, s)
 		}
 	}
 	return pending, nil
@@ -193,15 +195,9 @@ func (n *Note) pendingIn(p model.Path, res Result, items []model.DecidedItem) ([
 	if part == nil || slices.ContainsFunc(items, func(item model.DecidedItem) bool { return !part.Layout.HasAllOf(item.ID) }) {
 		return nil, false
 	}
-	breaks, gap := current.Known().Ahead(current.Raw(), part.Start)
+	breaks := current.Known().Breaks(current.Raw(), part.Start)
 	list := movedBy(part.Layout.List(p), part.Start)
 	for i := range list {
-		if s := &list[i]; s.Kind != diffwrap.Comment {
-			if s.Parts == nil {
-				s.Gap += gap
-			}
-			gap = 0
-		}
 		list[i].Line += breaks
 	}
 	return list, true
