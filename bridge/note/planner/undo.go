@@ -6,7 +6,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // An undo makes each decided character pending again, and changes nothing else. Text that still exists gets its marks
@@ -45,7 +44,6 @@ type Undo struct {
 	target         model.Ranges[int]  // index in runs
 	asked          model.Ranges[bool] // true for targets, false for their neighbours
 	present        model.Ranges[bool] // the characters of asked that still exist
-	in             diffwrap.Span      // the range of the raw text that the undo may change
 	itemOf         model.Ranges[int]  // index in items, for deleted characters
 	items          []item
 	commentPending bool   // an accepted comment is unchanged and becomes pending again
@@ -119,7 +117,6 @@ func (t Undo) Plan(part *Part) (Plan, error) {
 		return undoLinks(part.Version, part.Layout, t.entry.Links, &t.decision), nil
 	}
 	t.current, t.layout, t.start = part.Version, part.Layout, part.From
-	t.findRange(t.from-t.start, t.to-t.start)
 	t.read()
 	return t.plan()
 }

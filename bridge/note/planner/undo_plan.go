@@ -79,6 +79,7 @@ var noMark = inMark{n: -1}
 // targets plans the new state of every item. changed reports whether the undo has an effect.
 func (t *Undo) targets() (list []target, changed bool) {
 	run := func(w target) model.Role { return t.runs[w.run].Role } // role of a deleted item
+	list = make([]target, 0, len(t.items))
 	for i, x := range t.items {
 		if !x.deleted {
 			w := t.targetOfPresent(x)

@@ -80,8 +80,6 @@ func (p *printer) print() {
 	for _, b := range []*strings.Builder{&p.raw, &p.original, &p.accepted} {
 		b.Grow(len(raw))
 	}
-	p.outside(diffwrap.Span{End: p.in.Start})
-	p.at = p.in.Start
 	for i := 0; i < len(p.targets); i++ {
 		w := &p.targets[i]
 		switch {
@@ -108,27 +106,7 @@ func (p *printer) print() {
 		}
 	}
 	p.close()
-	p.remove(p.in.End)
-	p.outside(diffwrap.Span{Start: p.in.End, End: len(raw)})
-}
-
-// outside copies text that the undo does not concern.
-func (p *printer) outside(s diffwrap.Span) {
-	if s.Empty() {
-		return
-	}
-	for ; len(p.oldMarks) > 0 && p.oldMarks[0] < s.End; p.oldMarks = p.oldMarks[1:] {
-		if p.oldMarks[0] >= s.Start {
-			p.marked = append(p.marked, p.raw.Len()+p.oldMarks[0]-s.Start)
-		}
-	}
-	p.raw.WriteString(s.Of(p.current.Raw()))
-	for _, c := range p.layout.Text {
-		if c.Start = max(c.Start, s.Start); c.Start < min(c.End, s.End) {
-			c.End = min(c.End, s.End)
-			p.views(c.Of(p.current.Raw()), !c.Added, !c.Deleted)
-		}
-	}
+	p.remove(len(raw))
 }
 
 // views adds text to the expected views.
