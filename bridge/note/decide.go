@@ -129,37 +129,37 @@ func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.J
 	}
 	err = n.withText(ctx, current, func(text *ycrdt.Text) error {
 		u := planner.NewUndo(table, e, text, d)
-		if from, to := u.Range(); from >= 0 {
-			cursor := textmerge.NewCursor(current.Raw())
-			start := cursor.OffAt(from)
-			if part := n.part(table, current, diffwrap.Span{Start: start, End: cursor.OffAt(to)}); part != nil {
-				if plan, err = u.Plan(part); err == nil && plan.Within(part) {
-					return nil
-				}
-			}
-		}
-		x, err := n.Layout(current)
-		if err == nil {
-			plan, err = u.Plan(&planner.Part{Version: current, Layout: x})
-		}
+		from, to := u.Range()
+		cursor := textmerge.NewCursor(current.Raw())
+		plan, err = n.planIn(table, current, diffwrap.Span{Start: cursor.OffAt(from), End: cursor.OffAt(to)}, u.Plan)
 		return err
 	})
 	return plan, err
 }
 
-// PlanDecision plans a decision on suggestions of current, whose layout is x.
-func (n *Locked) PlanDecision(current *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) planner.Plan {
+// PlanDecision plans a decision on suggestions of current.
+func (n *Locked) PlanDecision(t *attribution.Table, current *model.Version, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
 	all := diffwrap.Span{Start: len(current.Raw())}
 	for i := range chosen {
 		all = diffwrap.Span{Start: min(all.Start, chosen[i].Start), End: max(all.End, chosen[i].End)}
 	}
-	if part := n.part(x.Table, current, all); part != nil {
-		plan := planner.Decide(part.Version, part.Layout, movedBy(chosen, -part.Start), d, instead)
-		if plan.Within(part) {
-			return plan
+	return n.planIn(t, current, all, func(part *planner.Part) (planner.Plan, error) {
+		return planner.Decide(part.Version, part.Layout, movedBy(chosen, -part.Start), d, instead), nil
+	})
+}
+
+// planIn plans a change for the part of current around s, or for all of current if the change is not within that part.
+func (n *Locked) planIn(t *attribution.Table, current *model.Version, s diffwrap.Span, plan func(*planner.Part) (planner.Plan, error)) (planner.Plan, error) {
+	if part := n.part(t, current, s); part != nil {
+		if p, err := plan(part); err == nil && p.Within(part) {
+			return p, nil
 		}
 	}
-	return planner.Decide(current, x, chosen, d, instead)
+	x, err := n.Layout(current)
+	if err != nil {
+		return planner.Plan{}, err
+	}
+	return plan(&planner.Part{Version: current, Layout: x})
 }
 
 // PendingOf lists the suggestions of items that are pending again after the change res, which undid decisions on them. It

@@ -36,7 +36,7 @@ type Undo struct {
 	runs     []model.DecidedRun
 	text     *ycrdt.Text
 	table    *attribution.Table
-	from, to int                 // the positions in text between which all targets are or were; from is -1 if there are none
+	from, to int                 // the positions in text between which all targets are or were
 	current  *model.Version      // the part of the note that the undo is planned for
 	layout   *attribution.Layout // layout of the marked text of current
 	start    int                 // the position in text where current starts
@@ -53,7 +53,7 @@ type Undo struct {
 // NewUndo finds the characters that the undo of an entry of the journal concerns in text, the note's document. d is the
 // undo's decision with the items to undo.
 func NewUndo(table *attribution.Table, e model.JournalEntry, text *ycrdt.Text, d model.Decision) *Undo {
-	t := &Undo{entry: e, order: table.OrderOf(e.Seq), decision: d, text: text, table: table, from: -1}
+	t := &Undo{entry: e, order: table.OrderOf(e.Seq), decision: d, text: text, table: table, to: text.Len()}
 	if len(e.Links) > 0 {
 		return t
 	}
@@ -108,7 +108,7 @@ func NewUndo(table *attribution.Table, e model.JournalEntry, text *ycrdt.Text, d
 	return t
 }
 
-// Range returns the UTF-16 positions in the document between which all targets are or were. from is -1 if there are none.
+// Range returns the UTF-16 positions in the document between which all targets are or were.
 func (t *Undo) Range() (from, to int) { return t.from, t.to }
 
 // Plan plans the undo for a part that has the text between the positions of Range, or for the whole note.

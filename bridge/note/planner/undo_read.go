@@ -102,6 +102,7 @@ func (t *Undo) markedSegments() (list []segment) {
 // find looks up the characters of t.asked in the document. It sets t.present, t.from and t.to.
 func (t *Undo) find() {
 	var live []model.RangeValue[bool]
+	t.from, t.to = t.to, 0
 	find := func(now, first model.IDRange, aimed bool) {
 		for _, p := range t.text.Find(now.Run()) {
 			end := p.Pos
@@ -109,11 +110,8 @@ func (t *Undo) find() {
 				end += p.Len
 				live = append(live, model.RangeValue[bool]{Of: first.Part(p.ID.Clock-now.Clock, uint64(p.Len)), Value: true})
 			}
-			if aimed && (t.from < 0 || p.Pos < t.from) {
-				t.from = p.Pos
-			}
 			if aimed {
-				t.to = max(t.to, end)
+				t.from, t.to = min(t.from, p.Pos), max(t.to, end)
 			}
 		}
 	}
