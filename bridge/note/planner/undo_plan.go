@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 func (t *Undo) plan() (Plan, error) {
@@ -28,11 +27,10 @@ func (t *Undo) plan() (Plan, error) {
 			t.decision.Plain = append(t.decision.Plain, w.id)
 		}
 	}
-	raw := p.raw.String()
-	old := t.current.RawKnown()
-	literal := p.old.AfterEdits(t.current.Raw(), p.edits).Literal()
+	raw, old, known := p.raw.String(), t.current.Raw(), t.current.RawKnown()
 	plan := Plan{Record: model.Record{Decision: &t.decision}, Edits: p.edits, Placements: p.placed}
-	plan.keepMarks(old.AfterEdits(t.current.Raw(), p.edits).And(p.opened...), diffwrap.KnownAt(p.marked).Except(literal...), raw)
+	want := known.MarksOf(old).AfterEdits(old, p.edits).And(p.marked...) // every mark stays one, even in text that becomes code
+	plan.keepMarks(known.AfterEdits(old, p.edits).And(p.opened...), want, raw)
 	t.decision.Remaps = p.remaps
 	plan.Known = plan.Known.Read(raw)
 	return plan, p.check(raw, plan.Known)

@@ -22,10 +22,8 @@ type printer struct {
 	open               *target           // an item of the open mark; nil if no mark is open
 	original, accepted strings.Builder   // expected original and accepted view
 	raw                strings.Builder
-	old                diffwrap.Known // marks of the old raw text
-	oldMarks           []int          // offsets of those that are not yet reached
-	marked             []int          // offsets in raw at which marks open
-	opened             []int          // the recorded ones that the undo writes
+	marked             []int // offsets in raw at which marks open that the undo writes
+	opened             []int // those that are recorded
 }
 
 func (p *printer) findIntact() {
@@ -74,9 +72,6 @@ func (p *printer) dropped(w *target) bool {
 func (p *printer) print() {
 	p.findIntact()
 	raw := p.current.Raw()
-	p.old = p.current.RawKnown().MarksOf(raw)
-	p.oldMarks = p.old.Offsets() // for the check, every mark stays a mark, even in text that becomes code
-	p.marked = make([]int, 0, len(p.oldMarks)+len(p.targets))
 	for _, b := range []*strings.Builder{&p.raw, &p.original, &p.accepted} {
 		b.Grow(len(raw))
 	}
@@ -253,11 +248,6 @@ func (p *printer) keep(w *target) {
 	} else {
 		p.remove(w.off)
 		p.at = w.off + len(w.text)
-		for ; len(p.oldMarks) > 0 && p.oldMarks[0] < p.at; p.oldMarks = p.oldMarks[1:] {
-			if at := p.oldMarks[0] - w.off; at >= 0 {
-				p.marked = append(p.marked, p.raw.Len()+at)
-			}
-		}
 		p.raw.WriteString(w.text)
 	}
 	if w.kind == textItem {
