@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"math"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/attribution"
@@ -53,7 +54,7 @@ type Undo struct {
 // NewUndo finds the characters that the undo of an entry of the journal concerns in text, the note's document. d is the
 // undo's decision with the items to undo.
 func NewUndo(table *attribution.Table, e model.JournalEntry, text *ycrdt.Text, d model.Decision) *Undo {
-	t := &Undo{entry: e, order: table.OrderOf(e.Seq), decision: d, text: text, table: table, to: text.Len()}
+	t := &Undo{entry: e, order: table.OrderOf(e.Seq), decision: d, text: text, table: table, to: math.MaxInt}
 	if len(e.Links) > 0 {
 		return t
 	}
