@@ -129,9 +129,9 @@ func (k Known) Around(raw string, s Span) Span {
 	return s
 }
 
-// Ahead returns the number of line breaks in the accepted view before an offset, which is not in a mark, and the bytes of
-// plain text since the last suggestion before it (Suggestion.Gap). IsApart must be true.
-func (k Known) Ahead(raw string, at int) (breaks, gap int) { return k.marks.Before(at).Ahead(raw[:at]) }
+// Breaks returns the number of line breaks in the accepted view before an offset, which is not in a mark. IsApart must be
+// true.
+func (k Known) Breaks(raw string, before int) int { return k.marks.Before(before).Breaks(raw[:before]) }
 
 // With returns the known marks of a text whose part at s was replaced by a text of the given size with the marks part.
 func (k Known) With(s Span, size int, part Known) Known {

@@ -345,7 +345,7 @@ func (w *world) document() (list []docChar, raw string) {
 			panic(err)
 		}
 		d.View(context.Background(), func(doc *ycrdt.Doc, _ time.Time) error {
-			raw, pieces = doc.Text("contents").String(), doc.Text("contents").Pieces()
+			raw, pieces = doc.Text("contents").String(), doc.Text("contents").Pieces(0, doc.Text("contents").Len())
 			return nil
 		})
 	} else {
@@ -363,7 +363,7 @@ func (w *world) document() (list []docChar, raw string) {
 				panic(err)
 			}
 		}
-		raw, pieces = doc.Text("contents").String(), doc.Text("contents").Pieces()
+		raw, pieces = doc.Text("contents").String(), doc.Text("contents").Pieces(0, doc.Text("contents").Len())
 	}
 	off := 0
 	for _, p := range pieces {

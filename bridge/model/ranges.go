@@ -104,6 +104,15 @@ func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 	}
 }
 
+// All calls f for each range and its value. It goes through the clients in any order.
+func (x Ranges[T]) All(f func(r IDRange, v T)) {
+	for client, list := range x {
+		for _, r := range list {
+			f(IDRange{Client: client, Clock: r.from, Len: r.to - r.from}, r.value)
+		}
+	}
+}
+
 func (x Ranges[T]) Has(r IDRange) (has bool) {
 	x.Each(r.Part(0, 1), func(_ IDRange, _ T, ok bool) { has = ok })
 	return has

@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -107,8 +108,8 @@ func (n *Locked) LinksWithin(current *model.Version, e model.JournalEntry, items
 	return planner.LinksWithin(t, e, items, func() (*attribution.Layout, error) { return n.Layout(current) })
 }
 
-// PlanUndo plans the undo of the items of d in a journal entry. It records the outcome in d.
-func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
+// PlanUndo plans the undo of the items of d in a journal entry.
+func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d model.Decision) (plan planner.Plan, err error) {
 	if n.live == nil {
 		loc := n.node.Location()
 		records, err := n.open(loc, current.Raw())
@@ -116,60 +117,53 @@ func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.J
 			err = n.keep(loc, model.SumOf(current.Raw()), n.stamp, records)
 		}
 		if err != nil {
-			return planner.Plan{}, err
+			return plan, err
 		}
 	}
 	if n.id != e.ID {
-		return planner.Plan{}, model.RefusedError(planner.ErrHistoryLost)
+		return plan, model.RefusedError(planner.ErrHistoryLost)
 	}
 	table, err := n.currentTable()
 	if err != nil {
-		return planner.Plan{}, err
-	}
-	pieces, err := n.pieces(ctx, current)
-	if err != nil {
-		return planner.Plan{}, err
-	}
-	whole := func(int, int) (*model.Version, *attribution.Layout, int, error) {
-		x, err := n.Layout(current)
-		return current, x, 0, err
-	}
-	var part *planner.Part
-	try := *d
-	plan, err := planner.Undo(table, e, pieces, &try, func(from, to int) (*model.Version, *attribution.Layout, int, error) {
-		if from >= 0 {
-			cursor := textmerge.NewCursor(current.Raw())
-			start := cursor.OffAt(from)
-			part = n.part(table, current, diffwrap.Span{Start: start, End: cursor.OffAt(to)})
-		}
-		if part == nil {
-			return whole(from, to)
-		}
-		return part.Version, part.Layout, part.From, nil
-	})
-	if part == nil || err == nil && plan.Within(part) {
-		*d = try
 		return plan, err
 	}
-	return planner.Undo(table, e, pieces, d, whole)
+	err = n.withText(ctx, current, func(text *ycrdt.Text) error {
+		u := planner.NewUndo(table, e, text, d)
+		from, to := u.Range()
+		cursor := textmerge.NewCursor(current.Raw())
+		plan, err = n.planIn(table, current, diffwrap.Span{Start: cursor.OffAt(from), End: cursor.OffAt(to)}, u.Plan)
+		return err
+	})
+	return plan, err
 }
 
-// PlanDecision plans a decision on suggestions of current, whose layout is x.
-func (n *Locked) PlanDecision(current *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) planner.Plan {
+// PlanDecision plans a decision on suggestions of current.
+func (n *Locked) PlanDecision(t *attribution.Table, current *model.Version, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
 	all := diffwrap.Span{Start: len(current.Raw())}
 	for i := range chosen {
 		all = diffwrap.Span{Start: min(all.Start, chosen[i].Start), End: max(all.End, chosen[i].End)}
 	}
-	if part := n.part(x.Table, current, all); part != nil {
-		plan := planner.Decide(part.Version, part.Layout, movedBy(chosen, -part.Start), d, instead)
-		if plan.Within(part) {
-			return plan
-		}
-	}
-	return planner.Decide(current, x, chosen, d, instead)
+	return n.planIn(t, current, all, func(part *planner.Part) (planner.Plan, error) {
+		return planner.Decide(part.Version, part.Layout, movedBy(chosen, -part.Start), d, instead), nil
+	})
 }
 
-// PendingOf lists the suggestions of items that are pending again after the change res, which undid decisions on them.
+// planIn plans a change for the part of current around s, or for all of current if the change is not within that part.
+func (n *Locked) planIn(t *attribution.Table, current *model.Version, s diffwrap.Span, plan func(*planner.Part) (planner.Plan, error)) (planner.Plan, error) {
+	if part := n.part(t, current, s); part != nil {
+		if p, err := plan(part); err == nil && p.Within(part) {
+			return p, nil
+		}
+	}
+	x, err := n.Layout(current)
+	if err != nil {
+		return planner.Plan{}, err
+	}
+	return plan(&planner.Part{Version: current, Layout: x})
+}
+
+// PendingOf lists the suggestions of items that are pending again after the change res, which undid decisions on them. It
+// does not set their Gap.
 func (n *Note) PendingOf(ctx context.Context, p model.Path, res Result, items []model.DecidedItem) (pending []model.Suggestion, err error) {
 	list, ok := n.pendingIn(p, res, items)
 	if !ok {
@@ -178,9 +172,10 @@ func (n *Note) PendingOf(ctx context.Context, p model.Path, res Result, items []
 		}
 	}
 	takes := (&model.Decision{Items: items}).Covers()
-	for i := range list {
-		if takes(list[i].ID) {
-			pending = append(pending, list[i])
+	for _, s := range list {
+		if takes(s.ID) {
+			s.Gap = 0
+			pending = append(pending, s)
 		}
 	}
 	return pending, nil
@@ -200,15 +195,9 @@ func (n *Note) pendingIn(p model.Path, res Result, items []model.DecidedItem) ([
 	if part == nil || slices.ContainsFunc(items, func(item model.DecidedItem) bool { return !part.Layout.HasAllOf(item.ID) }) {
 		return nil, false
 	}
-	breaks, gap := current.Known().Ahead(current.Raw(), part.Start)
+	breaks := current.Known().Breaks(current.Raw(), part.Start)
 	list := movedBy(part.Layout.List(p), part.Start)
 	for i := range list {
-		if s := &list[i]; s.Kind != diffwrap.Comment {
-			if s.Parts == nil {
-				s.Gap += gap
-			}
-			gap = 0
-		}
 		list[i].Line += breaks
 	}
 	return list, true

@@ -179,21 +179,18 @@ func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 	return runsAs(doc, v.Raw())
 }
 
-// pieces returns the identities of all characters of the document, including deleted characters. It returns ErrConflict
-// if a live document does not have the text of current.
-func (d *document) pieces(ctx context.Context, current *model.Version) (pieces []ycrdt.Piece, err error) {
+// withText calls fn with the document's text. It returns ErrConflict if a live document does not have the text of current.
+func (d *document) withText(ctx context.Context, current *model.Version, fn func(*ycrdt.Text) error) error {
 	if d.live == nil {
-		return d.text.Pieces(), nil
+		return fn(d.text)
 	}
-	err = d.live.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+	return d.live.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		text := doc.Text(model.ContentsName)
 		if !isAt(text, current) {
 			return model.ErrConflict
 		}
-		pieces = text.Pieces()
-		return nil
+		return fn(text)
 	})
-	return pieces, err
 }
 
 // mergeInto returns the view text that results if a writer has read the version base and written text, and the note has

@@ -239,11 +239,11 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 				return planner.Plan{}, err
 			}
 		}
-		plan := l.PlanDecision(current, x, done.decided, d, instead)
-		if d.Verdict == model.Changed {
+		plan, err := l.PlanDecision(x.Table, current, done.decided, d, instead)
+		if err == nil && d.Verdict == model.Changed {
 			plan.Decision.Items[0].ReplacedBy = &text
 		}
-		return plan, nil
+		return plan, err
 	}})
 	done.changed = res.Changed
 	return done, err

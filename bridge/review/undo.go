@@ -653,9 +653,10 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 	}
 	var away []model.Unrestored
 	res, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (plan planner.Plan, err error) {
-		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: author.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
-		plan, err = l.PlanUndo(ctx, current, e.JournalEntry, d)
-		away = slices.Clone(d.Unrestored)
+		d := model.Decision{Batch: batch, Verdict: model.Undone, By: author.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
+		if plan, err = l.PlanUndo(ctx, current, e.JournalEntry, d); err == nil {
+			away = slices.Clone(plan.Decision.Unrestored)
+		}
 		return plan, err
 	}})
 	if err != nil || !res.Changed {

@@ -28,8 +28,8 @@
 // once. The document holds back an update that refers to items that have not arrived yet.
 //
 // [Text.Runs] returns the IDs of the visible units of a text, and [Text.Pieces] also the IDs of deleted units.
-// [Text.InsertAt] inserts next to a unit, even if the unit is deleted. With these a caller can find the characters that
-// a reader saw, and restore text at its former place.
+// [Text.Find] finds the places of units. [Text.InsertAt] inserts next to a unit, even if the unit is deleted. With these
+// a caller can find the characters that a reader saw, and restore text at its former place.
 //
 // Positions and lengths in a Text count UTF-16 units, as everywhere in Yjs. Insertions and deletions by position never
 // cut a surrogate pair: their positions move outwards. The API takes and returns Go strings in UTF-8.

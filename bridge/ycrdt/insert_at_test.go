@@ -2,6 +2,7 @@ package ycrdt_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -46,7 +47,7 @@ func TestInsertAtConverges(t *testing.T) {
 		for range 40 {
 			d := docs[r.IntN(len(docs))]
 			text := d.Text("t")
-			pieces := text.Pieces()
+			pieces := text.Pieces(0, text.Len())
 			d.Transact(func(tx *ycrdt.Txn) {
 				text.InsertAfter(tx, r.IntN(text.LenIn(tx)+1), "ab")
 				if len(pieces) > 0 {
@@ -82,7 +83,7 @@ func TestInsertAtConverges(t *testing.T) {
 				t.Fatalf("document %d has %q, want %q", i, got, want)
 			}
 			units, visible := 0, 0
-			for _, p := range d.Text("t").Pieces() {
+			for _, p := range d.Text("t").Pieces(0, len(want)) {
 				units += p.Len
 				if !p.Deleted {
 					visible += p.Len
@@ -95,6 +96,41 @@ func TestInsertAtConverges(t *testing.T) {
 			if visible != len(want) || units != all {
 				t.Fatalf("pieces of %d units, %d of them visible; want %d and %d", units, visible, all, len(want))
 			}
+			checkPlaces(t, r, d.Text("t"))
 		}
 	})
+}
+
+// checkPlaces checks that Find and a part of Pieces have the same places as all Pieces.
+func checkPlaces(t testing.TB, r *rand.Rand, text *ycrdt.Text) {
+	size := text.Len()
+	from := r.IntN(size + 1)
+	to := from + r.IntN(size+1-from)
+	placeOf := func(p ycrdt.Piece, i int) ycrdt.Piece {
+		one := ycrdt.Piece{ID: ycrdt.ID{Client: p.ID.Client, Clock: p.ID.Clock + uint64(i)}, Len: 1, Pos: p.Pos, Deleted: p.Deleted}
+		if !p.Deleted {
+			one.Pos += i
+		}
+		return one
+	}
+	var want, got []ycrdt.Piece
+	for _, p := range text.Pieces(0, size) {
+		for i := range p.Len {
+			one := placeOf(p, i)
+			if found := text.Find(ycrdt.Run{ID: one.ID, Len: 1}); !slices.Equal(found, []ycrdt.Piece{one}) {
+				t.Fatalf("found %+v, want %+v", found, one)
+			}
+			if from <= one.Pos && (one.Pos < to || one.Pos == to && one.Deleted) {
+				want = append(want, one)
+			}
+		}
+	}
+	for _, p := range text.Pieces(from, to) {
+		for i := range p.Len {
+			got = append(got, placeOf(p, i))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("pieces from %d to %d: %+v, want %+v", from, to, got, want)
+	}
 }

@@ -110,7 +110,7 @@ func history(seed uint64) (state, later []byte) {
 	docs := []*Doc{NewDoc(Options{ClientID: 1}), NewDoc(Options{ClientID: 2})}
 	edit := func(d *Doc) {
 		text := d.Text("t")
-		pieces := text.Pieces()
+		pieces := text.Pieces(0, text.Len())
 		d.Transact(func(tx *Txn) {
 			if len(pieces) > 0 { // also where only deleted text is
 				p := pieces[r.IntN(len(pieces))]

@@ -140,27 +140,11 @@ func (t *Text) Runs() []Run { return t.runs(func(*structs.Item) bool { return tr
 
 // RunsIn returns Runs for the units from position from up to position to.
 func (t *Text) RunsIn(from, to int) (runs []Run) {
-	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
-		if b == nil {
-			return
+	for _, p := range t.Pieces(from, to) {
+		if !p.Deleted {
+			runs = AppendRun(runs, Run{p.ID, p.Len})
 		}
-		r, pos := b.Start, 0
-		if b.Positions != nil && from < b.Length {
-			var n int
-			r, n = b.Positions.Locate(from + 1)
-			pos = from + 1 - n
-		}
-		for ; r != 0 && pos < to; r = s.Items[r].Right {
-			it := &s.Items[r]
-			next := pos + int(it.VisibleUnits())
-			if n := min(next, to) - max(pos, from); n > 0 {
-				id := s.IDOf(it)
-				id.Clock += uint64(max(0, from-pos))
-				runs = AppendRun(runs, Run{id, n})
-			}
-			pos = next
-		}
-	})
+	}
 	return runs
 }
 
@@ -206,34 +190,67 @@ func (t *Text) runs(has func(*structs.Item) bool) (runs []Run) {
 type Piece struct {
 	ID      ID
 	Len     int // UTF-16 units
+	Pos     int // position of the first unit; that of the next visible unit if the units are deleted
 	Deleted bool
 }
 
-// Pieces returns the identity of every unit that has a place in the committed text, in order. It includes deleted
-// units, which keep their place forever.
-func (t *Text) Pieces() (pieces []Piece) {
+// Pieces returns the identity of every unit of the committed text from position from up to position to, in order. It
+// includes deleted units, which keep their place forever, and those at both positions.
+func (t *Text) Pieces(from, to int) (pieces []Piece) {
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {
 			return
 		}
-		pieces = make([]Piece, 0, len(s.Items))
-		for r := b.Start; r != 0; r = s.Items[r].Right {
+		r, pos := b.Start, 0
+		if b.Positions != nil && 0 < from && from <= b.Length {
+			var n int
+			r, n = b.Positions.Locate(from)
+			pos = from - n
+		}
+		for ; r != 0 && pos <= to; r = s.Items[r].Right {
 			it := &s.Items[r]
-			deleted := it.Deleted()
-			n := int(it.VisibleUnits())
-			if deleted {
-				n = int(it.Units())
+			p := Piece{s.IDOf(it), int(it.VisibleUnits()), pos, it.Deleted()}
+			pos += p.Len
+			if p.Deleted {
+				p.Len = int(it.Units())
+			} else {
+				cut := max(0, from-p.Pos)
+				p.ID.Clock, p.Pos, p.Len = p.ID.Clock+uint64(cut), p.Pos+cut, min(p.Len, to-p.Pos)-cut
 			}
-			id := s.IDOf(it)
 			last := len(pieces) - 1
 			switch {
-			case n == 0:
-			case last >= 0 && pieces[last].Deleted == deleted && pieces[last].ID.Client == id.Client &&
-				pieces[last].ID.Clock+uint64(pieces[last].Len) == id.Clock:
-				pieces[last].Len += n
+			case p.Len <= 0 || p.Pos < from:
+			case last >= 0 && pieces[last].Deleted == p.Deleted && pieces[last].ID.Client == p.ID.Client &&
+				pieces[last].ID.Clock+uint64(pieces[last].Len) == p.ID.Clock:
+				pieces[last].Len += p.Len
 			default:
-				pieces = append(pieces, Piece{id, n, deleted})
+				pieces = append(pieces, p)
 			}
+		}
+	})
+	return pieces
+}
+
+// Find returns the places of the units of r that the committed text has, in the order of their clocks.
+func (t *Text) Find(r Run) (pieces []Piece) {
+	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
+		home := s.LookupClient(r.ID.Client)
+		if b == nil || home == 0 {
+			return
+		}
+		end := min(r.ID.Clock+uint64(r.Len), s.Clients[home].Next)
+		for clock := r.ID.Clock; clock < end; {
+			ref := s.FindItem(home, clock)
+			it := &s.Items[ref]
+			next := min(end, s.EndOf(it))
+			if it.Kind != wire.KindGC && it.Parent == b.Index && (it.Deleted() || it.VisibleUnits() > 0) {
+				p := Piece{ID{Client: r.ID.Client, Clock: clock}, int(next - clock), s.Before(b, ref), it.Deleted()}
+				if !p.Deleted {
+					p.Pos += int(clock - s.ClockOf(it))
+				}
+				pieces = append(pieces, p)
+			}
+			clock = next
 		}
 	})
 	return pieces

@@ -503,6 +503,13 @@ func (t *Table) EachOriginal(r model.IDRange, f func(part, first model.IDRange, 
 	})
 }
 
+// EachRestored calls f for the identities that records assigned to restored or moved text, with the original identities.
+func (t *Table) EachRestored(f func(now, first model.IDRange)) {
+	t.restoredFrom.All(func(now model.IDRange, from origin) {
+		f(now, model.IDRange{Client: from.client, Clock: now.Clock + from.shift, Len: now.Len})
+	})
+}
+
 func (t *Table) OriginalIDs(r model.IDRange) (list []model.IDRange) {
 	t.EachOriginal(r, func(_, first model.IDRange, _ uint64) { list = append(list, first) })
 	return list

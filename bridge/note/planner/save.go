@@ -50,7 +50,7 @@ func mayRestore(change textmerge.ExternalChange, oldText string, text *ycrdt.Tex
 	return len(change.Moved)+len(change.Broken)+len(change.Plain) > 0 ||
 		slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.New != "" || slides(oldText, e) }) &&
 			(slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) ||
-				slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }))
+				slices.ContainsFunc(text.Pieces(0, text.Len()), func(p ycrdt.Piece) bool { return p.Deleted }))
 }
 
 // slides reports whether a deletion that begins one byte earlier or later has the same effect.

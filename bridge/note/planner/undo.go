@@ -2,11 +2,11 @@ package planner
 
 import (
 	"errors"
+	"math"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // An undo makes each decided character pending again, and changes nothing else. Text that still exists gets its marks
@@ -28,32 +28,38 @@ const (
 	laterDecision   = "a later decision removed it"
 )
 
-// undoPlan plans one undo. Its maps use the original IDs of characters, because restored text has newer ones.
-type undoPlan struct {
+// Undo plans one undo. Its maps use the original IDs of characters, because restored text has newer ones.
+type Undo struct {
 	entry    model.JournalEntry
-	order    uint64          // order of entry's record in the table
-	decision *model.Decision // the undo's decision
+	order    uint64         // order of entry's record in the table
+	decision model.Decision // the undo's decision
 	marks    []model.DecidedMark
 	runs     []model.DecidedRun
-	current  *model.Version
+	text     *ycrdt.Text
 	table    *attribution.Table
+	from, to int                 // the positions in text between which all targets are or were
+	current  *model.Version      // the part of the note that the undo is planned for
 	layout   *attribution.Layout // layout of the marked text of current
+	start    int                 // the position in text where current starts
 
 	target         model.Ranges[int]  // index in runs
 	asked          model.Ranges[bool] // true for targets, false for their neighbours
 	present        model.Ranges[bool] // the characters of asked that still exist
-	in             diffwrap.Span      // the range of the raw text that the undo may change
 	itemOf         model.Ranges[int]  // index in items, for deleted characters
 	items          []item
 	commentPending bool   // an accepted comment is unchanged and becomes pending again
 	commentLen     uint64 // length of the comment that the decision wrote; 0 if that comment is unchanged in the note
 }
 
-// newUndoPlan collects the characters that the undo concerns.
-func newUndoPlan(e model.JournalEntry, x *attribution.Table, d *model.Decision) *undoPlan {
-	t := &undoPlan{entry: e, order: x.OrderOf(e.Seq), decision: d, table: x}
+// NewUndo finds the characters that the undo of an entry of the journal concerns in text, the note's document. d is the
+// undo's decision with the items to undo.
+func NewUndo(table *attribution.Table, e model.JournalEntry, text *ycrdt.Text, d model.Decision) *Undo {
+	t := &Undo{entry: e, order: table.OrderOf(e.Seq), decision: d, text: text, table: table, to: math.MaxInt}
+	if len(e.Links) > 0 {
+		return t
+	}
 	if e.Decision != nil {
-		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
+		t.runs, t.marks = e.Decision.RunsOf(&d), e.Decision.Marks
 	}
 	if fm := e.FrontMatter; fm != nil {
 		for _, g := range fm.Removed {
@@ -67,59 +73,51 @@ func newUndoPlan(e model.JournalEntry, x *attribution.Table, d *model.Decision) 
 		if r.Role == model.RoleCommentAdded {
 			t.commentLen += r.At.Len
 		}
-		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
+		t.decision.Again = append(t.decision.Again, model.DecidedRun{At: r.At, Role: r.Role})
 	}
 	if e.Decision != nil {
-		t.runs = append(t.runs, x.Breaks...) // these line breaks return together with any text
+		t.runs = append(t.runs, table.Breaks...) // these line breaks return together with any text
 	}
 	var targets []model.RangeValue[int]
 	var asked []model.RangeValue[bool]
 	for i, run := range t.runs {
-		for _, r := range x.OriginalIDs(run.At) {
+		for _, r := range table.OriginalIDs(run.At) {
 			targets = append(targets, model.RangeValue[int]{Of: r, Value: i})
 		}
 		for k, of := range []model.IDRange{run.At, run.Left, run.Right} {
-			for _, r := range x.OriginalIDs(of) {
+			for _, r := range table.OriginalIDs(of) {
 				asked = append(asked, model.RangeValue[bool]{Of: r, Value: k == 0})
 			}
 		}
 	}
 	t.target, t.asked = model.RangesOf(targets, nil), model.RangesOf(asked, func(aimed, _ bool) bool { return aimed })
-	for _, l := range x.Rewritten { // a link that was rewritten since
-		t.target.Each(x.OriginalIDs(l.Removed[0].At.Part(0, 1))[0], func(_ model.IDRange, i int, ok bool) {
+	for _, l := range table.Rewritten { // a link that was rewritten since
+		t.target.Each(table.OriginalIDs(l.Removed[0].At.Part(0, 1))[0], func(_ model.IDRange, i int, ok bool) {
 			if !ok || i >= len(t.runs) {
 				return
 			}
 			for _, r := range l.Typed {
-				d.Again = append(d.Again, model.DecidedRun{At: r, Role: t.runs[i].Role})
-				for _, first := range x.OriginalIDs(r) {
+				t.decision.Again = append(t.decision.Again, model.DecidedRun{At: r, Role: t.runs[i].Role})
+				for _, first := range table.OriginalIDs(r) {
 					t.target.Set(first, i)
 					t.asked.Set(first, true)
 				}
 			}
 		})
 	}
+	t.find()
 	return t
 }
 
-// Undo plans the undo of the items of d, which a journal entry decided. pieces are the pieces of the document. lay returns
-// a version, the layout of its marked text and the UTF-16 position in the document where it starts. The version has the
-// text between the given positions, where all targets are or were. Undo records the outcome in d.
-func Undo(table *attribution.Table, e model.JournalEntry, pieces []ycrdt.Piece, d *model.Decision, lay func(from, to int) (*model.Version, *attribution.Layout, int, error)) (plan Plan, err error) {
-	if len(e.Links) > 0 {
-		current, x, _, err := lay(-1, 0)
-		if err != nil {
-			return plan, err
-		}
-		return undoLinks(current, x, e.Links, d), nil
+// Range returns the UTF-16 positions in the document between which all characters of the decision are or were.
+func (t *Undo) Range() (from, to int) { return t.from, t.to }
+
+// Plan plans the undo for a part that has the text between the positions of Range, or for the whole note.
+func (t Undo) Plan(part *Part) (Plan, error) {
+	if len(t.entry.Links) > 0 {
+		return undoLinks(part.Version, part.Layout, t.entry.Links, &t.decision), nil
 	}
-	t := newUndoPlan(e, table, d)
-	from, to := t.findPresent(pieces)
-	start := 0
-	if t.current, t.layout, start, err = lay(from, to); err != nil {
-		return plan, err
-	}
-	t.findRange(from-start, to-start)
-	t.read(pieces, start)
+	t.current, t.layout, t.start = part.Version, part.Layout, part.From
+	t.read()
 	return t.plan()
 }

@@ -7,10 +7,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
-func (t *undoPlan) plan() (Plan, error) {
+func (t *Undo) plan() (Plan, error) {
 	if !t.frontMatterIntact() {
 		return Plan{}, model.RefusedError(errFrontMatterChanged)
 	}
@@ -18,7 +17,7 @@ func (t *undoPlan) plan() (Plan, error) {
 		return Plan{}, model.RefusedError(errCommentChanged)
 	}
 	wants, changed := t.targets()
-	p := printer{undoPlan: t, targets: wants}
+	p := printer{Undo: t, targets: wants}
 	p.print()
 	if !changed && !t.commentPending {
 		return Plan{}, t.nothingToUndo()
@@ -28,18 +27,17 @@ func (t *undoPlan) plan() (Plan, error) {
 			t.decision.Plain = append(t.decision.Plain, w.id)
 		}
 	}
-	raw := p.raw.String()
-	old := t.current.RawKnown()
-	literal := p.old.AfterEdits(t.current.Raw(), p.edits).Literal()
-	plan := Plan{Record: model.Record{Decision: t.decision}, Edits: p.edits, Placements: p.placed}
-	plan.keepMarks(old.AfterEdits(t.current.Raw(), p.edits).And(p.opened...), diffwrap.KnownAt(p.marked).Except(literal...), raw)
+	raw, old, known := p.raw.String(), t.current.Raw(), t.current.RawKnown()
+	plan := Plan{Record: model.Record{Decision: &t.decision}, Edits: p.edits, Placements: p.placed}
+	want := known.MarksOf(old).AfterEdits(old, p.edits).And(p.marked...) // every mark stays one, even in text that becomes code
+	plan.keepMarks(known.AfterEdits(old, p.edits).And(p.opened...), want, raw)
 	t.decision.Remaps = p.remaps
 	plan.Known = plan.Known.Read(raw)
 	return plan, p.check(raw, plan.Known)
 }
 
 // nothingToUndo returns the refusal of an undo that can restore nothing.
-func (t *undoPlan) nothingToUndo() error {
+func (t *Undo) nothingToUndo() error {
 	if len(t.decision.Unrestored) == 0 {
 		return model.RefusedError(errors.New("there is nothing left to undo"))
 	}
@@ -47,7 +45,7 @@ func (t *undoPlan) nothingToUndo() error {
 }
 
 // frontMatterIntact reports whether the front matter still has everything that the write put there.
-func (t *undoPlan) frontMatterIntact() bool {
+func (t *Undo) frontMatterIntact() bool {
 	if t.entry.FrontMatter == nil {
 		return true
 	}
@@ -77,8 +75,9 @@ type inMark struct {
 var noMark = inMark{n: -1}
 
 // targets plans the new state of every item. changed reports whether the undo has an effect.
-func (t *undoPlan) targets() (list []target, changed bool) {
+func (t *Undo) targets() (list []target, changed bool) {
 	run := func(w target) model.Role { return t.runs[w.run].Role } // role of a deleted item
+	list = make([]target, 0, len(t.items))
 	for i, x := range t.items {
 		if !x.deleted {
 			w := t.targetOfPresent(x)
@@ -125,7 +124,7 @@ func (t *undoPlan) targets() (list []target, changed bool) {
 }
 
 // targetOfPresent plans for text that exists: text that the decision accepted or kept is pending again.
-func (t *undoPlan) targetOfPresent(x item) target {
+func (t *Undo) targetOfPresent(x item) target {
 	w := target{item: x, shown: true, key: noMark}
 	if x.run >= 0 && t.runs[x.run].Role == model.RoleCommentAdded {
 		w.shown, w.changed = false, true
@@ -160,14 +159,14 @@ func (t *undoPlan) targetOfPresent(x item) target {
 	return w
 }
 
-func (t *undoPlan) proposer(x item) string {
+func (t *Undo) proposer(x item) string {
 	if x.mark >= 0 {
 		return cmp.Or(t.layout.MarkOwners[x.mark].Author(), "another author")
 	}
 	return "another author"
 }
 
-func (t *undoPlan) targetOfDeleted(x item) target {
+func (t *Undo) targetOfDeleted(x item) target {
 	w := target{item: t.extended(x), key: noMark}
 	if w.text == "" {
 		return w
@@ -217,7 +216,7 @@ func (t *undoPlan) targetOfDeleted(x item) target {
 
 // extended returns a deleted item with its text, extended to whole characters. If a user has typed between the two
 // UTF-16 units of a character, the item with its last unit has the whole character.
-func (t *undoPlan) extended(x item) item {
+func (t *Undo) extended(x item) item {
 	run := t.runs[x.run]
 	if run.Text == "" {
 		return x
@@ -240,7 +239,7 @@ func (t *undoPlan) extended(x item) item {
 }
 
 // removed reports whether users deleted the character, or the author of the character withdrew it.
-func (t *undoPlan) removed(r model.IDRange) bool {
+func (t *Undo) removed(r model.IDRange) bool {
 	if r.Len == 0 {
 		return false // start or end of the note
 	}
@@ -252,7 +251,7 @@ func (t *undoPlan) removed(r model.IDRange) bool {
 	return !fact.Undone && (o || a) || fact.Displaced
 }
 
-func (t *undoPlan) addUnrestored(text, why string) {
+func (t *Undo) addUnrestored(text, why string) {
 	if n := len(t.decision.Unrestored) - 1; n >= 0 && t.decision.Unrestored[n].Why == why {
 		t.decision.Unrestored[n].Text += text
 		return

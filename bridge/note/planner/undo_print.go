@@ -10,7 +10,7 @@ import (
 
 // printer writes the raw text for the planned items. It copies unchanged marks byte for byte.
 type printer struct {
-	*undoPlan
+	*Undo
 	targets []target
 	intact  []bool // by index of the layout's marks: the undo leaves the mark unchanged
 
@@ -22,10 +22,8 @@ type printer struct {
 	open               *target           // an item of the open mark; nil if no mark is open
 	original, accepted strings.Builder   // expected original and accepted view
 	raw                strings.Builder
-	old                diffwrap.Known // marks of the old raw text
-	oldMarks           []int          // offsets of those that are not yet reached
-	marked             []int          // offsets in raw at which marks open
-	opened             []int          // the recorded ones that the undo writes
+	marked             []int // offsets in raw at which marks open that the undo writes
+	opened             []int // those that are recorded
 }
 
 func (p *printer) findIntact() {
@@ -74,14 +72,9 @@ func (p *printer) dropped(w *target) bool {
 func (p *printer) print() {
 	p.findIntact()
 	raw := p.current.Raw()
-	p.old = p.current.RawKnown().MarksOf(raw)
-	p.oldMarks = p.old.Offsets() // for the check, every mark stays a mark, even in text that becomes code
-	p.marked = make([]int, 0, len(p.oldMarks)+len(p.targets))
 	for _, b := range []*strings.Builder{&p.raw, &p.original, &p.accepted} {
 		b.Grow(len(raw))
 	}
-	p.outside(diffwrap.Span{End: p.in.Start})
-	p.at = p.in.Start
 	for i := 0; i < len(p.targets); i++ {
 		w := &p.targets[i]
 		switch {
@@ -108,27 +101,7 @@ func (p *printer) print() {
 		}
 	}
 	p.close()
-	p.remove(p.in.End)
-	p.outside(diffwrap.Span{Start: p.in.End, End: len(raw)})
-}
-
-// outside copies text that the undo does not concern.
-func (p *printer) outside(s diffwrap.Span) {
-	if s.Empty() {
-		return
-	}
-	for ; len(p.oldMarks) > 0 && p.oldMarks[0] < s.End; p.oldMarks = p.oldMarks[1:] {
-		if p.oldMarks[0] >= s.Start {
-			p.marked = append(p.marked, p.raw.Len()+p.oldMarks[0]-s.Start)
-		}
-	}
-	p.raw.WriteString(s.Of(p.current.Raw()))
-	for _, c := range p.layout.Text {
-		if c.Start = max(c.Start, s.Start); c.Start < min(c.End, s.End) {
-			c.End = min(c.End, s.End)
-			p.views(c.Of(p.current.Raw()), !c.Added, !c.Deleted)
-		}
-	}
+	p.remove(len(raw))
 }
 
 // views adds text to the expected views.
@@ -275,11 +248,6 @@ func (p *printer) keep(w *target) {
 	} else {
 		p.remove(w.off)
 		p.at = w.off + len(w.text)
-		for ; len(p.oldMarks) > 0 && p.oldMarks[0] < p.at; p.oldMarks = p.oldMarks[1:] {
-			if at := p.oldMarks[0] - w.off; at >= 0 {
-				p.marked = append(p.marked, p.raw.Len()+at)
-			}
-		}
 		p.raw.WriteString(w.text)
 	}
 	if w.kind == textItem {

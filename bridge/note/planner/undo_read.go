@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -17,7 +16,7 @@ type item struct {
 	id                     model.IDRange // current identity
 	first                  model.IDRange
 	since                  uint64 // order of the record that gave the text its current identity; 0 if this is the original identity
-	run                    int    // index in undoPlan.runs, -1 for none
+	run                    int    // index in Undo.runs, -1 for none
 	deleted                bool   // the text is deleted; the undo may restore it
 	placeTaken             bool   // other text is at the place: the mark's opener, or syntax or a substitution around it
 	text                   string
@@ -37,62 +36,49 @@ const (
 )
 
 type segment struct {
+	diffwrap.Span
 	from, to               int // UTF-16 units
-	off, end               int
 	kind                   itemKind
 	mark                   int
 	inOriginal, inAccepted bool // the original and the accepted view show the text
 }
 
-// segments splits the range t.in of the raw text by the role that each part has in the layout.
-func (t *undoPlan) segments() (list []segment) {
-	marked := t.markedSegments()
-	at := t.in.Start
+// segments splits the raw text by the role that each part has in the layout.
+func (t *Undo) segments() (list []segment) {
+	raw, marked := t.current.Raw(), t.markedSegments()
+	list = make([]segment, 0, len(marked))
+	cursor, at := textmerge.NewCursor(raw), 0
 	add := func(off, end int, s segment) {
 		if off < end {
-			s.off, s.end = off, end
+			s.from, s.to = cursor.PosAt(off), cursor.PosAt(end)
 			list = append(list, s)
-			at = end
 		}
 	}
 	taken := segment{kind: delimiterItem, mark: -1}
-	for _, s := range textmerge.Unchanged(len(t.current.Raw()), t.current.CanonicalEdits()) {
-		add(at, min(s.A, t.in.End), taken)
-		for len(marked) > 0 && marked[0].off < s.B+s.Len {
+	for _, s := range textmerge.Unchanged(len(raw), t.current.CanonicalEdits()) {
+		add(at, s.A, taken)
+		at = s.A + s.Len
+		for ; len(marked) > 0 && marked[0].Start < s.B+s.Len; marked = marked[1:] {
 			m := marked[0]
-			off, end := max(m.off, s.B), min(m.end, s.B+s.Len)
-			add(off-s.B+s.A, end-s.B+s.A, m)
-			if m.end > s.B+s.Len {
+			add(max(m.Start, s.B)-s.B+s.A, min(m.End, s.B+s.Len)-s.B+s.A, m)
+			if m.End > s.B+s.Len {
 				break
 			}
-			marked = marked[1:]
 		}
-		at = max(at, min(s.A+s.Len, t.in.End))
 	}
-	add(at, t.in.End, taken)
-	cursor := textmerge.NewCursor(t.current.Raw())
-	for i := range list {
-		list[i].from = cursor.PosAt(list[i].off)
-		list[i].to = cursor.PosAt(list[i].end)
-	}
+	add(at, len(raw), taken)
 	return list
 }
 
 // markedSegments splits the marked text. It does not set the UTF-16 positions.
-func (t *undoPlan) markedSegments() (list []segment) {
-	in := t.in
-	if len(t.current.CanonicalEdits()) > 0 {
-		in.End = len(t.current.Canonical())
-	}
-	add := func(off, end int, s segment) {
-		if s.off, s.end = max(off, in.Start), min(end, in.End); s.off < s.end {
+func (t *Undo) markedSegments() (list []segment) {
+	list = make([]segment, 0, 3*len(t.layout.Marks)+len(t.layout.Text)+len(t.layout.Syntax))
+	add := func(start, end int, s segment) {
+		if s.Span = (diffwrap.Span{Start: start, End: end}); start < end {
 			list = append(list, s)
 		}
 	}
 	for k, m := range t.layout.Marks {
-		if m.End <= in.Start || in.End <= m.Start {
-			continue
-		}
 		at := m.Start
 		for c := range t.layout.TextOf(k) {
 			add(at, c.Start, segment{kind: delimiterItem, mark: k})
@@ -109,81 +95,48 @@ func (t *undoPlan) markedSegments() (list []segment) {
 	for _, s := range t.layout.Syntax {
 		add(s.Start, s.End, segment{kind: syntaxItem, mark: -1})
 	}
-	slices.SortFunc(list, func(a, b segment) int { return a.off - b.off })
+	slices.SortFunc(list, func(a, b segment) int { return a.Start - b.Start })
 	return list
 }
 
-// findPresent sets t.present to the characters of t.asked that still exist. It returns the range of UTF-16 positions where
-// the targets are or were. from is -1 if there are none.
-func (t *undoPlan) findPresent(pieces []ycrdt.Piece) (from, to int) {
-	pos := 0
-	from = -1
+// find looks up the characters of t.asked in the document. It sets t.present, t.from and t.to.
+func (t *Undo) find() {
 	var live []model.RangeValue[bool]
-	for _, p := range pieces {
-		at := pos
-		t.table.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, original model.IDRange, _ uint64) {
-			t.asked.Each(original, func(of model.IDRange, aimed, asked bool) {
-				size := int(of.Len)
-				if p.Deleted {
-					size = 0
-				} else if asked {
-					live = append(live, model.RangeValue[bool]{Of: of, Value: true})
-				}
-				if aimed && from < 0 {
-					from = at
-				}
-				if at += size; aimed {
-					to = at
-				}
-			})
-		})
-		pos = at
-	}
-	t.present = model.RangesOf(live, nil)
-	return from, to
-}
-
-// findRange sets t.in to the range of the raw text between two positions, with all marks and comments that touch it. It is
-// all of the text if from is negative.
-func (t *undoPlan) findRange(from, to int) {
-	t.in = diffwrap.Span{End: len(t.current.Raw())}
-	if len(t.current.CanonicalEdits()) > 0 || from < 0 {
-		return
-	}
-	cursor := textmerge.NewCursor(t.current.Raw())
-	t.in.Start, _ = cursor.WholeAt(from)
-	t.in.End = cursor.OffAt(to)
-	for old := (diffwrap.Span{}); old != t.in; {
-		old = t.in
-		t.in = touching(t.in, t.layout.Marks, func(m diffwrap.Mark) diffwrap.Span { return m.Span })
-		t.in = touching(t.in, t.layout.Syntax, func(s diffwrap.Span) diffwrap.Span { return s })
-	}
-}
-
-// touching returns in, extended by the elements of list that touch it. The list must be in order.
-func touching[T any](in diffwrap.Span, list []T, of func(T) diffwrap.Span) diffwrap.Span {
-	k := sort.Search(len(list), func(i int) bool { return of(list[i]).End >= in.Start })
-	for ; k < len(list) && of(list[k]).Start <= in.End; k++ {
-		in = diffwrap.Span{Start: min(in.Start, of(list[k]).Start), End: max(in.End, of(list[k]).End)}
-	}
-	return in
-}
-
-// read collects the items of the part of the document that the undo concerns. start is the position where t.current
-// starts.
-func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
-	segments := t.segments()
-	pos := -start
-	cursor := textmerge.NewCursor(t.current.Raw())
-	from := cursor.PosAt(t.in.Start)
-	to := cursor.PosAt(t.in.End)
-	first, mark := 0, -1 // index of the first item of segments[0], or of its substitution; mark is that substitution
-	for _, p := range pieces {
-		r := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len})
-		if p.Deleted {
-			for len(segments) > 0 && segments[0].to <= pos {
-				segments = segments[1:]
+	t.from, t.to = t.to, 0
+	find := func(now, first model.IDRange, aimed bool) {
+		for _, p := range t.text.Find(now.Run()) {
+			end := p.Pos
+			if !p.Deleted {
+				end += p.Len
+				live = append(live, model.RangeValue[bool]{Of: first.Part(p.ID.Clock-now.Clock, uint64(p.Len)), Value: true})
 			}
+			if aimed {
+				t.from, t.to = min(t.from, p.Pos), max(t.to, end)
+			}
+		}
+	}
+	t.asked.All(func(first model.IDRange, aimed bool) { find(first, first, aimed) })
+	t.table.EachRestored(func(now, first model.IDRange) {
+		t.asked.Each(first, func(of model.IDRange, aimed, ok bool) {
+			if ok {
+				find(now.Part(of.Clock-first.Clock, of.Len), of, aimed)
+			}
+		})
+	})
+	t.present = model.RangesOf(live, nil)
+}
+
+// read collects the items of the part of the document that the undo is planned for.
+func (t *Undo) read() {
+	segments, raw := t.segments(), t.current.Raw()
+	t.items = make([]item, 0, len(segments))
+	first, mark := 0, -1 // index of the first item of segments[0], or of its substitution; mark is that substitution
+	for _, p := range t.text.Pieces(t.start, t.start+textmerge.UTF16Len(raw)) {
+		r, pos := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), p.Pos-t.start
+		for len(segments) > 0 && segments[0].to <= pos {
+			segments = segments[1:]
+		}
+		if p.Deleted {
 			within := len(segments) > 0 && (segments[0].kind == syntaxItem && segments[0].from < pos || mark >= 0 && segments[0].mark == mark)
 			n := len(t.items)
 			t.addItems(r, item{deleted: true, placeTaken: within, mark: -1})
@@ -194,13 +147,7 @@ func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
 			}
 			continue
 		}
-		if skip := min(r.Len, uint64(max(0, from-pos))); skip > 0 {
-			r, pos = r.Part(skip, r.Len-skip), pos+int(skip)
-		}
-		for r.Len > 0 && pos < to {
-			for segments[0].to <= pos {
-				segments = segments[1:]
-			}
+		for r.Len > 0 {
 			s := segments[0]
 			if pos == s.from && (mark < 0 || s.mark != mark) {
 				first, mark = len(t.items), t.substitution(s.mark)
@@ -208,15 +155,15 @@ func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
 			n := min(r.Len, uint64(s.to-pos))
 			t.addItems(r.Part(0, n), item{kind: s.kind, mark: s.mark, inOriginal: s.inOriginal, inAccepted: s.inAccepted})
 			r = r.Part(n, r.Len-n)
-			pos += int(n)
-			if pos == s.to && s.kind == syntaxItem {
+			if pos += int(n); pos < s.to {
+				continue
+			}
+			if segments = segments[1:]; s.kind == syntaxItem {
 				t.comment(t.items[first:])
 			}
 		}
-		pos += int(r.Len)
 	}
-	pos = from
-	cursor = textmerge.NewCursor(t.current.Raw())
+	cursor, pos := textmerge.NewCursor(raw), 0
 	var home []model.RangeValue[int]
 	for i := range t.items {
 		x := &t.items[i]
@@ -226,13 +173,13 @@ func (t *undoPlan) read(pieces []ycrdt.Piece, start int) {
 		}
 		x.off = cursor.OffAt(pos)
 		pos += int(x.id.Len)
-		x.text = t.current.Raw()[x.off:cursor.OffAt(pos)]
+		x.text = raw[x.off:cursor.OffAt(pos)]
 	}
 	t.itemOf = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
 // substitution returns mark k if it is a substitution, which text inside it would split, and -1 otherwise.
-func (t *undoPlan) substitution(k int) int {
+func (t *Undo) substitution(k int) int {
 	if k < 0 || !strings.HasPrefix(t.layout.Raw[t.layout.Marks[k].Start:], "{~~") {
 		return -1
 	}
@@ -241,7 +188,7 @@ func (t *undoPlan) substitution(k int) int {
 
 // comment applies the role that a comment had in the decision. It does not change a comment that was edited after the
 // decision. A comment that was accepted as text, or whose deletion was rejected, is content.
-func (t *undoPlan) comment(units []item) {
+func (t *Undo) comment(units []item) {
 	size := uint64(0)
 	role := func(x item) model.Role {
 		if x.run < 0 {
@@ -270,7 +217,7 @@ func (t *undoPlan) comment(units []item) {
 
 // addItems adds the items of one run, split where the attribution changes. It skips deleted text that the undo does not
 // concern.
-func (t *undoPlan) addItems(r model.IDRange, like item) {
+func (t *Undo) addItems(r model.IDRange, like item) {
 	t.table.EachOriginal(r, func(now, original model.IDRange, since uint64) {
 		t.target.Each(original, func(of model.IDRange, run int, ok bool) {
 			x := like

@@ -170,20 +170,18 @@ func (d *Document) IsApart() bool {
 	return d.Unclosed < 0 && len(d.Known.literal) == 0 && slices.Equal(openers, d.Known.offsets) && slices.Equal(openers, d.Counted().offsets)
 }
 
-// Ahead returns the number of line breaks in the accepted view of raw, and the bytes of plain text after its last
-// suggestion. No mark may be in another one.
-func (k Known) Ahead(raw string) (breaks, gap int) {
-	reader, find, end := parser{Document: &Document{Raw: raw}}, span.Finder{Text: raw}, 0
-	breaks = strings.Count(raw, "\n")
-	for _, at := range k.offsets {
+// Breaks returns the number of line breaks in the accepted view of raw. No mark may be in another one.
+func (k Known) Breaks(raw string) int {
+	reader, find := parser{Document: &Document{Raw: raw}}, span.Finder{Text: raw}
+	breaks := strings.Count(raw, "\n")
+	for i, at := range k.offsets {
+		if rest := k.offsets[i+1:]; len(rest) > 0 && !strings.Contains(raw[at:rest[0]], "\n") {
+			continue
+		}
 		c, _ := reader.mark(&find, at)
 		breaks += strings.Count(c.Added().Of(raw), "\n") - strings.Count(c.Span.Of(raw), "\n")
-		if gap += at - end; c.IsSuggestion() {
-			gap = 0
-		}
-		end = c.End
 	}
-	return breaks, gap + len(raw) - end
+	return breaks
 }
 
 func cutAt(list []int, at int) (before, from []int) {

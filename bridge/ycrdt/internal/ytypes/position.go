@@ -293,6 +293,23 @@ func (x *Index) Locate(pos int) (structs.Ref, int) {
 	panic("ycrdt: position beyond the end")
 }
 
+// Before returns the number of visible units before r.
+func (x *Index) Before(s *structs.Slab, r structs.Ref) (n int) {
+	l := s.LeafOf[r]
+	lf := &x.leaves[l]
+	b := &x.blocks[lf.block]
+	for _, sum := range x.sums[:b.pos] {
+		n += sum
+	}
+	for _, sum := range b.sums[:b.slot(l)] {
+		n += sum
+	}
+	for _, units := range lf.units[:x.slot(l, r)] {
+		n += int(units)
+	}
+	return n
+}
+
 func (x *Index) moveCursor(pos int) {
 	start, i := 0, 0
 	for ; start+x.sums[i] < pos; i++ {

@@ -39,6 +39,14 @@ func (s *Store) Locate(b *Branch, pos int) (r structs.Ref, off int) {
 	return b.Positions.Locate(pos)
 }
 
+// Before returns the number of visible units before an item of b.
+func (s *Store) Before(b *Branch, r structs.Ref) int {
+	if b.Positions == nil {
+		b.Positions = NewIndex(&s.Slab, b.Start)
+	}
+	return b.Positions.Before(&s.Slab, r)
+}
+
 func (s *Store) After(b *Branch, left structs.Ref) structs.Ref {
 	if left == 0 {
 		return b.Start
