@@ -175,6 +175,9 @@ func (n *service) isAgentsOwn(x *tree.Node, author model.Author) bool {
 
 func makeFile(ctx context.Context, l *Locked, rel string, file model.NewFile, author model.Author) (*tree.Node, model.Stamp, error) {
 	file.Mode = 0o644
+	for file.Within = model.Parent(rel); l.Lookup(file.Within) == nil; {
+		file.Within = model.Parent(file.Within)
+	}
 	stamp, err := l.Structure.Create(ctx, rel, file)
 	if err != nil {
 		return nil, stamp, err
