@@ -34,6 +34,10 @@ func TestNewNoteInAMovedFolder(t *testing.T) {
 			if got := person.Names(); !slices.Equal(got, want) {
 				t.Errorf("the vault has %q, want %q", got, want)
 			}
+			_, err := ws.Create(t.Context(), "Notes/Other/New.md", bridge.Write{Text: "new\n", By: ann, InFolder: true})
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("in a folder that the workspace does not have any more: %v", err)
+			}
 			if _, err := ws.Create(t.Context(), "Notes/Other/Made/New.md", bridge.Write{Text: "new\n", By: ann}); err != nil {
 				t.Error(err)
 			}

@@ -30,6 +30,9 @@ type ChangeRequest struct {
 	// Base is the sum of the content that the writer of a whole file has read. If it is zero, the write replaces any
 	// content.
 	Base model.ContentSum
+	// InFolder is set if the requester has opened the parent folder. If a user has moved that folder away, the creation
+	// of a note, file or folder then fails with fs.ErrNotExist.
+	InFolder bool
 }
 
 type ChangeResult struct {
