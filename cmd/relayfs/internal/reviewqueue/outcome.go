@@ -50,7 +50,11 @@ func IDsOf(list []Suggestion) []string {
 func NotesOf(list []Suggestion) int {
 	paths := make(map[string]bool)
 	for i := range list {
-		paths[list[i].Path] = true
+		path := list[i].Path
+		if list[i].Kind == string(model.ProposedRename) {
+			path = list[i].New // suggestions in the renamed note have this path
+		}
+		paths[path] = true
 	}
 	return len(paths)
 }
