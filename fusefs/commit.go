@@ -126,7 +126,7 @@ func (f *fileState) change(path model.Path, doc uint64, prog program.Program, fr
 			}
 		}
 	}
-	c.write = bridge.Write{Unread: whole && !read, By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File}
+	c.write = bridge.Write{Unread: whole && !read, By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File, InFolder: true}
 	c.write.Base, c.write.Text = base.Rebase(c.text)
 	return c
 }

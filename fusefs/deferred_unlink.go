@@ -151,7 +151,7 @@ func (t *tree) putBack(ctx context.Context, p model.Path) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	_, err := t.ws.Create(ctx, r.sourcePath, bridge.Write{Text: r.image.Text, By: r.by.Author, Origin: t})
+	_, err := t.ws.Create(ctx, r.sourcePath, bridge.Write{Text: r.image.Text, By: r.by.Author, Origin: t, InFolder: true})
 	if err == nil {
 		_, err = t.ws.Rename(ctx, r.sourcePath, p, r.by)
 	}

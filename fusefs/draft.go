@@ -259,7 +259,7 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	}
 	err := failed
 	if err == nil {
-		_, err = a.t.ws.WriteFile(context.WithoutCancel(ctx), p, data, bridge.ChangeRequest{Author: a.t.authorOf(prog), Origin: a.t, Base: base})
+		_, err = a.t.ws.WriteFile(context.WithoutCancel(ctx), p, data, bridge.ChangeRequest{Author: a.t.authorOf(prog), Origin: a.t, Base: base, InFolder: true})
 	}
 	if err != nil {
 		d.mu.Lock()

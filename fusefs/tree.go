@@ -108,7 +108,7 @@ func (t *tree) isMounts(a model.Author) bool {
 }
 
 func (t *tree) changeRequest(ctx context.Context) bridge.ChangeRequest {
-	return bridge.ChangeRequest{Author: t.authorOf(t.programs.Of(ctx)), Origin: t}
+	return bridge.ChangeRequest{Author: t.authorOf(t.programs.Of(ctx)), Origin: t, InFolder: true}
 }
 
 // isWatchNotification reports whether the request comes from the process that wakes watchers, whose SETATTR must

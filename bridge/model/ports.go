@@ -87,7 +87,8 @@ type Durable interface {
 // Structure is the part of a Source that creates, moves and removes files. Its operations are durable when they return,
 // unless a sync fails.
 type Structure interface {
-	// Create creates a file and missing parent folders. It returns fs.ErrExist if the name is taken.
+	// Create creates a file and missing parent folders. It returns fs.ErrExist if the name is taken, and fs.ErrNotExist
+	// if the folder file.Within does not exist.
 	Create(ctx context.Context, rel string, file NewFile) (Stamp, error)
 	Mkdir(ctx context.Context, rel string) error
 	// Rename moves a file or a folder. It replaces an existing file only if replace is set, and never a folder.
@@ -101,6 +102,7 @@ type Structure interface {
 }
 
 type NewFile struct {
+	Within       string // Create creates folders only below this folder, which a user may just have moved away
 	Data         []byte
 	Mode         fs.FileMode
 	ModTime      time.Time

@@ -60,7 +60,7 @@ func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *no
 			return note.Result{}, err
 		}
 	}
-	o := ChangeRequest{Author: wr.By, Origin: wr.Origin}
+	o := ChangeRequest{Author: wr.By, Origin: wr.Origin, InFolder: wr.InFolder}
 	at, err := n.placeFor(ctx, l, p, false, o)
 	if err != nil {
 		return note.Result{}, err
@@ -171,11 +171,12 @@ func (n *service) placeFor(ctx context.Context, l *Locked, p model.Path, dir boo
 // folderFor checks that p is a folder or does not exist. It creates a missing folder only if the source has another
 // node with that name, because then the source cannot create the folder itself.
 func (n *service) folderFor(ctx context.Context, l *Locked, p model.Path, o ChangeRequest) error {
-	if x, err := n.tree.Find("create", p); err == nil {
-		if x.Kind != model.KindDir {
-			return &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
-		}
-		return nil
+	x, err := n.tree.Find("create", p)
+	switch {
+	case err == nil && x.Kind != model.KindDir:
+		return &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
+	case err == nil || o.InFolder:
+		return err
 	}
 	if err := n.folderFor(ctx, l, p.Dir(), o); err != nil || !n.tree.IsTaken(p) {
 		return err

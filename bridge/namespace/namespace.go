@@ -30,6 +30,9 @@ type ChangeRequest struct {
 	// Base is the sum of the content that the writer of a whole file has read. If it is zero, the write replaces any
 	// content.
 	Base model.ContentSum
+	// InFolder is set if the requester has opened the parent folder. If a user has moved that folder away, the creation
+	// of a note, file or folder then fails with fs.ErrNotExist.
+	InFolder bool
 }
 
 type ChangeResult struct {
@@ -175,6 +178,9 @@ func (n *service) isAgentsOwn(x *tree.Node, author model.Author) bool {
 
 func makeFile(ctx context.Context, l *Locked, rel string, file model.NewFile, author model.Author) (*tree.Node, model.Stamp, error) {
 	file.Mode = 0o644
+	for file.Within = model.Parent(rel); l.Lookup(file.Within) == nil; {
+		file.Within = model.Parent(file.Within)
+	}
 	stamp, err := l.Structure.Create(ctx, rel, file)
 	if err != nil {
 		return nil, stamp, err

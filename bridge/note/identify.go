@@ -1,6 +1,7 @@
 package note
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -29,7 +30,7 @@ import (
 //	otherwise                                             none, and the document has ended at the path
 
 // identify finds the document of the note, whose file was just read and holds raw, and loads its history. It leaves
-// n.id empty if there is none.
+// n.id empty if there is none. If it returns a claimError, it returns the history too.
 func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h model.History, err error) {
 	if n.id != "" {
 		return n.store.Load(n.id) // relayfs has followed the note
@@ -48,11 +49,20 @@ func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h mode
 			return h, nil
 		}
 	}
-	if err := n.findMovedDocument(ctx, loc, id, like, raw); err != nil || n.id == "" {
-		return model.History{}, err
+	claimed := n.findMovedDocument(ctx, loc, id, like, raw)
+	if n.id == "" {
+		return model.History{}, claimed
 	}
-	return n.store.Load(n.id)
+	if h, err = n.store.Load(n.id); err != nil {
+		n.id = ""
+	}
+	return h, cmp.Or(err, claimed)
 }
+
+// claimError is the error of a store that could not move the document that identify found.
+type claimError struct{ error }
+
+func (e claimError) Unwrap() error { return e.error }
 
 // likeness is the evidence that a file belongs to a document.
 type likeness uint8
@@ -182,7 +192,10 @@ func (n *Locked) claim(rel model.Path, d model.StoredDoc, here model.DocID) erro
 	if len(moves) == 0 {
 		return nil
 	}
-	return n.store.Relocate(moves)
+	if err := n.store.Relocate(moves); err != nil {
+		return claimError{err}
+	}
+	return nil
 }
 
 // lostDocuments returns the documents whose files did not exist at the first call. Call it with n.set.claimMu locked.

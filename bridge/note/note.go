@@ -106,8 +106,8 @@ func (n *Note) Changed() (t time.Time, loaded bool) {
 }
 
 // load reads the note and reconciles document and file. The file may lack stored text because of a crash. If load
-// cannot write that text to the file now, it returns both the version with the text and an error: readers can use the
-// version, and the next load tries again.
+// cannot write that text to the file now, or the store cannot move the note's document to its path, it returns both the
+// version and an error: readers can use the version, and the next load tries again.
 func (n *Locked) load(ctx context.Context) (v *model.Version, err error) {
 	for range maxAttempts { // a user may save while the file is updated
 		if v, err = n.read(ctx); !errors.Is(err, model.ErrConflict) {
@@ -135,15 +135,22 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
 	var h *model.History // the stored history; nil if not loaded
+	var unclaimed error
 	if !n.synced {
 		kept, err := n.identify(ctx, loc, v.Raw())
-		if err != nil {
+		if _, found := errors.AsType[claimError](err); err != nil && !found {
 			return nil, model.WrapError("open", loc.Path, err)
 		}
-		h, n.storedSeq = &kept, kept.LastSeq()
+		h, n.storedSeq, unclaimed = &kept, kept.LastSeq(), err
 	}
 	if err := n.separateStored(loc, v, h); err != nil {
 		return nil, err
+	}
+	if unclaimed != nil {
+		n.publish(v)
+		n.current.Store(nil)
+		n.id = "" // the next load looks for the document again
+		return v, model.WrapError("open", loc.Path, unclaimed)
 	}
 	if n.synced {
 		return n.publish(v), nil

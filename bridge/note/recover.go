@@ -63,7 +63,8 @@ func (n *Locked) recover(ctx context.Context, loc Location, file *model.Version,
 	if !interrupted && held == head {
 		rec := n.changeSaved(n.doc, head.Raw(), file.Raw())
 		rec.DetectedLate = true
-		return nil, n.keep(loc, model.SumOf(file.Raw()), stamp, []model.Record{rec})
+		n.keepSaved(loc, model.SumOf(file.Raw()), stamp, []model.Record{rec})
+		return nil, nil
 	}
 	newest = n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
 	n.set.o.Logger.Info("writing changes that did not reach the file before a crash", model.LogPath, string(loc.Path))
@@ -229,6 +230,16 @@ func (n *Locked) keep(loc Location, sum model.ContentSum, file model.Stamp, reco
 	return nil
 }
 
+// keepSaved is keep for what a user has saved in the file. If the append fails, it only logs the error: the file is
+// authoritative and was read, and a later change updates the store.
+func (n *Locked) keepSaved(loc Location, sum model.ContentSum, file model.Stamp, records []model.Record) bool {
+	err := n.keep(loc, sum, file, records)
+	if err != nil {
+		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(loc.Path), model.LogErr, err)
+	}
+	return err == nil
+}
+
 // reconcile merges raw, which a user's program saved in the file, into the note as plain text. The caller publishes the
 // event after it releases the lock.
 func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*model.Event, error) {
@@ -254,12 +265,14 @@ func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*mo
 	if oldText != raw {
 		records = append(slices.Clip(records), n.changeSaved(n.doc, oldText, raw))
 	}
-	if err := n.keep(loc, model.SumOf(raw), file, records); err != nil {
-		// The file is authoritative and was read; a later change updates the store.
+	if !n.keepSaved(loc, model.SumOf(raw), file, records) {
 		current.SetRuns(nil) // the next document may give these characters other identities
-		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(loc.Path), model.LogErr, err)
 	}
-	return n.publishAfter(current, n.newVersion(raw, modTime)), nil
+	v := model.NewVersion(raw, n.set.o.View, modTime)
+	if err := n.separateStored(loc, v, nil); err != nil {
+		n.set.o.Logger.Warn("authors of the marks are unknown", model.LogPath, string(loc.Path), model.LogErr, err)
+	}
+	return n.publishAfter(current, v), nil
 }
 
 // separate attributes the recorded marks in v, whose text is the document's, and moves users' text out of agents' marks.
@@ -301,8 +314,8 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 }
 
 // separateStored does the work of separate for a note that was just read, and whose document is in the store. It does
-// nothing if the document has yet to be compared with the file, or if the marks are certain without the records. h is
-// the stored history; nil if not loaded.
+// nothing if the marks are certain without the records. Text that the store does not have is a user's. h is the stored
+// history; nil if not loaded.
 func (n *Locked) separateStored(loc Location, v *model.Version, h *model.History) error {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil
@@ -321,7 +334,7 @@ func (n *Locked) separateStored(loc Location, v *model.Version, h *model.History
 		}
 		h = &kept
 	}
-	if !h.MayHaveHumanEdits() && diffwrap.IsCertain(v.Raw()) || !h.FileIsCurrent(model.SumOf(v.Raw())) {
+	if len(h.Records) == 0 || !h.MayHaveHumanEdits() && diffwrap.IsCertain(v.Raw()) && h.FileIsCurrent(model.SumOf(v.Raw())) {
 		return nil
 	}
 	doc, err := replay(h.Records)

@@ -25,6 +25,8 @@ type Write struct {
 	Origin  any       // copied to Event.Origin
 	ModTime time.Time // zero means now
 	Sync    bool      // the writer has synced its own copy, so sync the text before it replaces the note's file
+	// InFolder is set if the writer has opened the note's folder. Create then makes no folder.
+	InFolder bool
 }
 
 type Result struct {

@@ -32,7 +32,7 @@ func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp
 }
 
 func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
-	dir, err := v.makeFolders(model.Parent(rel))
+	dir, err := v.makeFolders(file.Within, model.Parent(rel))
 	if err != nil {
 		return model.Stamp{}, err
 	}
@@ -120,13 +120,13 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 
 var _ model.Retractor = (*Vault)(nil)
 
-// makeFolders opens the folder rel, and creates missing folders on the way.
-func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
+// makeFolders opens the folder rel, and creates missing folders below within on the way.
+func (v *Vault) makeFolders(within, rel string) (disk.Dir, error) {
 	dir, err := v.folder.OpenDir(rel)
-	if rel == "" || !errors.Is(err, fs.ErrNotExist) {
+	if rel == within || rel == "" || !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
 	}
-	up, err := v.makeFolders(model.Parent(rel))
+	up, err := v.makeFolders(within, model.Parent(rel))
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,11 @@ func placeText(p model.Path) string {
 func decisionText(who string, d *history.Decision) string {
 	text := fmt.Sprintf("%s: %s", who, d.Verdict)
 	if len(d.Items) > 0 {
-		text += " " + cli.Plural(len(d.Items), "suggestion")
+		what := "suggestion"
+		if d.Verdict == model.Resolved {
+			what = "comment"
+		}
+		text += " " + cli.Plural(len(d.Items), what)
 	}
 	if from := authorsOf(d.Items); from != "" {
 		text += " by " + from

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/history"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 func TestParseWhen(t *testing.T) {
@@ -37,6 +38,19 @@ func TestParseWhen(t *testing.T) {
 	for _, text := range []string{"", "0", "-2h", "soon", "25:00", "yesterday noon", "2026-02-30", "d", "-1d"} {
 		if got, err := parseWhen(text, now); err == nil {
 			t.Errorf("%q is %+v, want an error", text, got)
+		}
+	}
+}
+
+// A resolved thread has comments, not suggestions.
+func TestDecisionText(t *testing.T) {
+	items := []model.DecidedItem{{Author: "ann"}}
+	for verdict, want := range map[model.Verdict]string{
+		model.Accepted: "eve: accepted 1 suggestion by ann (b)",
+		model.Resolved: "eve: resolved 1 comment by ann (b)",
+	} {
+		if got := decisionText("eve", &history.Decision{Verdict: verdict, Batch: "b", Items: items}); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,6 +123,10 @@ func (f *decideFlags) print(e *env, out reviewqueue.Outcome) error {
 	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
 		render.Scope(w, out.Suggestions)
 		fmt.Fprintf(w, "%s %s in %s\n", cli.Plural(len(out.Suggestions), "suggestion"), out.Verdict, cli.Plural(out.Notes, "note"))
+		for _, path := range slices.Sorted(maps.Keys(out.FrontMatterRemoved)) {
+			fmt.Fprintf(w, "%s has no front matter: a program has removed it, which is no suggestion; restore it with: relayfs suggestions undo %s\n",
+				cli.OneLine(path), shellWords(append([]string{out.FrontMatterRemoved[path]}, f.where...)))
+		}
 		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
 			printUndoHint(e, out.Batch, f.where)
 		}

@@ -186,8 +186,12 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 		if r.Force {
 			decide = q.ws.DecideStale
 		}
-		out, err := decide(ctx, r.IDs, r.Verdict, author)
-		return q.outcome(out, r.Verdict), err
+		done, err := decide(ctx, r.IDs, r.Verdict, author)
+		out := q.outcome(done, r.Verdict)
+		if r.Verdict == model.Rejected {
+			out.FrontMatterRemoved = q.frontMatterRemovals(done.Decided)
+		}
+		return out, err
 	}
 	if len(r.IDs) != 1 {
 		return Outcome{}, cli.Usagef("%d suggestions are named: change one at a time", len(r.IDs))

@@ -50,7 +50,11 @@ func IDsOf(list []Suggestion) []string {
 func NotesOf(list []Suggestion) int {
 	paths := make(map[string]bool)
 	for i := range list {
-		paths[list[i].Path] = true
+		path := list[i].Path
+		if list[i].Kind == string(model.ProposedRename) {
+			path = list[i].New // suggestions in the renamed note have this path
+		}
+		paths[path] = true
 	}
 	return len(paths)
 }
@@ -64,8 +68,11 @@ type Outcome struct {
 	Failed      map[string]string  `json:"failed"`           // reasons by path; the notes at these paths did not change
 	Unrestored  []model.Unrestored `json:"away,omitempty"`   // text that an undo could not restore
 	Undone      []LogEntry         `json:"undone,omitempty"` // decisions and changes that an undo reverted
-	Older       string             `json:"older,omitempty"`  // batch to undo next if this batch had nothing to undo
-	Now         uint64             `json:"now,omitempty"`    // state of the workspace after the change; see Change
+	// FrontMatterRemoved has the notes of a rejection whose front matter a program has removed, with the batch that
+	// restores it when undone. Front matter is no suggestion, so a rejection does not restore it.
+	FrontMatterRemoved map[string]string `json:"frontMatterRemoved,omitempty"`
+	Older              string            `json:"older,omitempty"` // batch to undo next if this batch had nothing to undo
+	Now                uint64            `json:"now,omitempty"`   // state of the workspace after the change; see Change
 }
 
 func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
@@ -90,6 +97,31 @@ func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	}
 	return out
 }
+
+func (q *Queue) frontMatterRemovals(decided []model.Suggestion) map[string]string {
+	journal, err := q.ws.Journal(maxJournal)
+	if err != nil {
+		return nil // the decisions are made
+	}
+	newest := make(map[model.Path]*model.JournalEntry)
+	for i, e := range slices.Backward(journal) {
+		if e.FrontMatter != nil {
+			newest[e.Path] = &journal[i]
+		}
+	}
+	removed, undos := make(map[string]string), model.UndosOf(journal)
+	for _, s := range decided {
+		if e := newest[s.Path]; e != nil && e.FrontMatter.After == "" {
+			if _, ok := undos.Undoable(*e); ok {
+				removed[string(s.Path)] = e.BatchOf()
+			}
+		}
+	}
+	return removed
+}
+
+// maxJournal is the number of journal entries in which frontMatterRemovals looks.
+const maxJournal = 300
 
 const (
 	FrontMatterChanged = "frontmatter"
