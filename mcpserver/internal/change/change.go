@@ -263,7 +263,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeRe
 		return bridge.ChangeResult{}, &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
 	}
 	for _, p := range []model.Path{from, to} {
-		if err := c.Workspace.MayChange(p, c.restructure()); err != nil {
+		if err := c.Workspace.MayChange(p); err != nil {
 			return bridge.ChangeResult{}, err
 		}
 	}
@@ -294,7 +294,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	if len(linking) > 0 {
 		what += " (" + LinkTo(len(linking)) + " to it)"
 	}
-	if err := c.Workspace.MayChange(p, c.restructure()); err != nil {
+	if err := c.Workspace.MayChange(p); err != nil {
 		return Removed{}, err
 	}
 	detail := func() (string, string) { return c.describeLoss(ctx, p) }
