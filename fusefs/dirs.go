@@ -17,10 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-type Dir struct {
-	overlay
-	id uint64 // the folder's ID in the workspace
-}
+type Dir struct{ overlay }
 
 func (*Dir) inWorkspace() bool { return true }
 

@@ -49,7 +49,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 			}
 		})
 	}
-	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
+	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}}
 	t.root = root
 	t.update(func(tb *tableState) { tb.put("", root, 1) })
 	return t
@@ -104,7 +104,7 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 	mode, kind := uint32(info.Mode.Perm()), uint32(syscall.S_IFREG)
 	switch info.Kind {
 	case model.KindDir:
-		n, kind = &Dir{overlay: overlay{common: t.newCommon(mode)}, id: info.ID}, syscall.S_IFDIR
+		n, kind = &Dir{overlay: overlay{common: t.newCommon(mode)}}, syscall.S_IFDIR
 	case model.KindNote:
 		f := t.newFile(mode)
 		f.state.life, f.state.doc = stateLive, info.ID

@@ -23,8 +23,6 @@ type rpcError struct {
 	Data    map[string]any `json:"data,omitempty"`
 }
 
-func (e *rpcError) Error() string { return e.Message }
-
 func invalid(format string, args ...any) *rpcError {
 	return &rpcError{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf(format, args...)}
 }

@@ -381,6 +381,8 @@ const (
 	KindLink                 // a symbolic link with any name; see bridge/namespace/internal/tree
 )
 
+func (k NodeKind) String() string { return [...]string{"folder", "note", "file", "link"}[k] }
+
 func (e *SourceEntry) Kind() NodeKind {
 	if e.Link != "" {
 		return KindLink

@@ -125,15 +125,15 @@ func (n *Namespace) MayWrite(p model.Path) error {
 	return n.tree.CheckNew("write", p)
 }
 
-func (n *Namespace) MayChange(p model.Path, o ChangeRequest) error {
-	err := n.policy("change", p, o)
+func (n *Namespace) MayChange(p model.Path) error {
+	err := n.policy("change", p)
 	if err == nil {
 		_, err = n.structureAt("change", p)
 	}
 	return err
 }
 
-func (n *service) policy(op string, p model.Path, o ChangeRequest) error {
+func (n *service) policy(op string, p model.Path) error {
 	switch {
 	case n.config.ReadOnly:
 		return &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
@@ -143,8 +143,8 @@ func (n *service) policy(op string, p model.Path, o ChangeRequest) error {
 	return nil
 }
 
-func (n *service) begin(op string, p model.Path, o ChangeRequest) error {
-	if err := n.policy(op, p, o); err != nil {
+func (n *service) begin(op string, p model.Path) error {
+	if err := n.policy(op, p); err != nil {
 		return err
 	}
 	return model.WrapError(op, p, n.config.Events.BeginOp())

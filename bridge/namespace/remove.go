@@ -13,7 +13,7 @@ import (
 // at most 20 notes or a tenth of the root's notes, whichever is less, but always five. Deletions on which a user has
 // decided do not count.
 func (n *Namespace) Remove(ctx context.Context, p model.Path, o ChangeRequest) (ChangeResult, error) {
-	if err := n.begin("remove", p, o); err != nil {
+	if err := n.begin("remove", p); err != nil {
 		return ChangeResult{}, err
 	}
 	defer n.config.Events.EndOp()

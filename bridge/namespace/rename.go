@@ -16,7 +16,7 @@ import (
 // fs.ErrExist, ErrIsDir, ErrNotNote if it would turn a note into a file of another type or the reverse,
 // errors.ErrUnsupported for another root, ErrNeedsReview if the policy denies it, ErrNameTaken.
 func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o ChangeRequest) (ChangeResult, error) {
-	if err := n.begin("rename", oldPath, o); err != nil {
+	if err := n.begin("rename", oldPath); err != nil {
 		return ChangeResult{}, err
 	}
 	defer n.config.Events.EndOp()

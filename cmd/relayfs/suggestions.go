@@ -113,7 +113,7 @@ func notAVaultErr(err error) error {
 
 var (
 	idPattern    = regexp.MustCompile(`^[0-9a-f]{1,10}$`)
-	batchPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{3}-[0-9a-f]{4}(?:[0-9a-f]{4})?$|^[0-9a-f]{8}-[0-9]+$`)
+	batchPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{3}-[0-9a-f]{8}$`)
 	isID         = idPattern.MatchString
 	isBatch      = batchPattern.MatchString
 )

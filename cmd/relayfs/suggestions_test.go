@@ -13,8 +13,8 @@ func TestSplitArgs(t *testing.T) {
 	if got := strings.Join(sources, " "); got != "Notes ./cafe N=dir 0123456789a" {
 		t.Errorf("sources %s", got)
 	}
-	batches, sources := splitArgs([]string{"20260102T150405.678-00ff", "20260102T150405.678-00ff00ff", "00112233-12", "Notes-12", "2026"}, isBatch)
-	if len(batches) != 3 || len(sources) != 2 {
+	batches, sources := splitArgs([]string{"20260102T150405.678-00ff00ff", "20260102T150405.678-00ff", "Notes-12", "2026"}, isBatch)
+	if len(batches) != 1 || len(sources) != 3 {
 		t.Errorf("batches %q, sources %q", batches, sources)
 	}
 }

@@ -134,7 +134,7 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 	}
 	res, err := c.Workspace.Write(ctx, p, bridge.Write{Base: known.Version, Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
-		c.Session.RecordChange(p, known.Version, res.Version, known.ReadRanges.AfterEdits(edits, true).Rebase(text, res.Version.Text(), false))
+		c.Session.RecordChange(p, known.Version, res.Version, known.ReadRanges.AfterEdits(edits, true).Rebase(text, res.Version.Text()))
 	}
 	return Result{Result: res, Before: known.Text}, err
 }
@@ -161,7 +161,7 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 	})
 	if known, read := c.Session.ReadStateOf(p); read && err == nil {
 		after := diffwrap.Apply(before.Text(), edits)
-		c.Session.RecordChange(p, before, res.Version, known.RangesIn(before.Text()).AfterEdits(edits, true).Rebase(after, res.Version.Text(), false))
+		c.Session.RecordChange(p, before, res.Version, known.RangesIn(before.Text()).AfterEdits(edits, true).Rebase(after, res.Version.Text()))
 	}
 	return before, res, err
 }
@@ -263,7 +263,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeRe
 		return bridge.ChangeResult{}, &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
 	}
 	for _, p := range []model.Path{from, to} {
-		if err := c.Workspace.MayChange(p, c.restructure()); err != nil {
+		if err := c.Workspace.MayChange(p); err != nil {
 			return bridge.ChangeResult{}, err
 		}
 	}
@@ -290,12 +290,11 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	if err != nil {
 		return Removed{}, err
 	}
-	kind := map[model.NodeKind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
-	what, linking := fmt.Sprintf("delete the %s %s", kind, p), c.Linking(ctx, p)
+	what, linking := fmt.Sprintf("delete the %s %s", info.Kind, p), c.Linking(ctx, p)
 	if len(linking) > 0 {
 		what += " (" + LinkTo(len(linking)) + " to it)"
 	}
-	if err := c.Workspace.MayChange(p, c.restructure()); err != nil {
+	if err := c.Workspace.MayChange(p); err != nil {
 		return Removed{}, err
 	}
 	detail := func() (string, string) { return c.describeLoss(ctx, p) }

@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -83,7 +82,7 @@ func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Re
 		return Result{}, err
 	}
 	proposed, err := c.writeFile(ctx, file{
-		path: p, text: content, base: sumOf(known.Text), seen: known.ReadRanges.AfterEdits(edits, true), operation: Update, what: "replace the content of " + string(p),
+		path: p, text: content, base: model.SumOf(known.Text), seen: known.ReadRanges.AfterEdits(edits, true), operation: Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {
 		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, c.Reader(p, textrange.Position{}))
@@ -117,7 +116,7 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 			return Result{}, err
 		}
 		proposed, err := c.writeFile(ctx, file{
-			path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.RangesIn(text).AfterEdits(edits, true), operation: Update, what: "change " + string(p),
+			path: p, text: diffwrap.Apply(text, edits), base: model.SumOf(text), seen: known.RangesIn(text).AfterEdits(edits, true), operation: Update, what: "change " + string(p),
 		})
 		if !errors.Is(err, model.ErrConflict) {
 			return Result{Before: text, Proposed: proposed}, err
@@ -256,5 +255,3 @@ func CheckFile(p model.Path, text string) error {
 	}
 	return nil
 }
-
-func sumOf(text string) model.ContentSum { return sha256.Sum256([]byte(text)) }

@@ -53,7 +53,7 @@ func (n ReadState) WithRead(d document.Document, part textrange.Range) ReadState
 
 // RangesIn returns the ranges of text that the client has read. text is a later state of the document.
 func (n ReadState) RangesIn(text string) textrange.RangeSet {
-	return n.ReadRanges.Rebase(n.Text, text, false)
+	return n.ReadRanges.Rebase(n.Text, text)
 }
 
 type Session struct {

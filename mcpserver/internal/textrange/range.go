@@ -188,11 +188,11 @@ func (s RangeSet) AfterEdits(edits []diffwrap.Edit, own bool) RangeSet {
 	return out
 }
 
-// Rebase converts s, a set of bytes of an earlier text (old), to a set of bytes of a later text (new). If own is set,
-// the result includes the inserted text.
-func (s RangeSet) Rebase(old, new string, own bool) RangeSet {
-	if old == new || len(s) == 0 && !own {
+// Rebase converts s, a set of bytes of an earlier text (old), to a set of bytes of a later text (new). The result does
+// not include the inserted text.
+func (s RangeSet) Rebase(old, new string) RangeSet {
+	if old == new || len(s) == 0 {
 		return s
 	}
-	return s.AfterEdits(diffwrap.Diff(old, new), own)
+	return s.AfterEdits(diffwrap.Diff(old, new), false)
 }

@@ -98,8 +98,7 @@ func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Ent
 }
 
 func newEntry(p model.Path, kind model.NodeKind) Entry {
-	kinds := map[model.NodeKind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}
-	return Entry{string(p), kinds[kind]}
+	return Entry{string(p), kind.String()}
 }
 
 // commandNames has the command line's names for arguments and tools.

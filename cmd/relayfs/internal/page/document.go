@@ -18,13 +18,11 @@ import (
 const documentPath = "/document"
 
 type document struct {
-	Path       string            `json:"path"`
-	Revision   string            `json:"revision"` // revision of the raw text
-	New        bool              `json:"new,omitempty"`
-	NewText    bool              `json:"newText,omitempty"`
-	Obsidian   string            `json:"obsidian,omitempty"` // obsidian:// URL
-	Properties []render.Property `json:"properties,omitempty"`
-	Blocks     []block           `json:"blocks"`
+	Path     string `json:"path"`
+	Revision string `json:"revision"`           // revision of the raw text
+	Obsidian string `json:"obsidian,omitempty"` // obsidian:// URL
+	render.Note
+	Blocks []block `json:"blocks"` // hides the Blocks of Note
 }
 
 type block struct {
@@ -74,7 +72,7 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 		out.Key = strconv.FormatUint(maphash.Bytes(seed, text), 36)
 		blocks[i] = out
 	}
-	return document{n.Path, n.Revision, drawn.New, drawn.NewText, n.Obsidian, drawn.Properties, blocks}, nil
+	return document{n.Path, n.Revision, n.Obsidian, drawn, blocks}, nil
 }
 
 // withoutPositions clears the positions of a thread, because they change with the text above the thread.

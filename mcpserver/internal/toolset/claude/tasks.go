@@ -237,7 +237,7 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 		mark, did = " ", "Unchecked"
 	}
 	res, err := c.Changes.Edit(ctx, p, func(text string, _ textrange.RangeSet) ([]diffwrap.Edit, error) {
-		now := textrange.RangeSet{place}.Rebase(known.Text, text, false)
+		now := textrange.RangeSet{place}.Rebase(known.Text, text)
 		if len(now) != 1 || now[0].End-now[0].Start != place.End-place.Start {
 			return nil, changed
 		}

@@ -122,7 +122,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 		return res.Changed, err
 	}
 	if !read {
-		c.Session.RecordChange(p, before, res.Version, seen.Rebase(set, res.Version.Text(), false))
+		c.Session.RecordChange(p, before, res.Version, seen.Rebase(set, res.Version.Text()))
 	}
 	text := res.Version.Text()
 	for _, e := range s.Set { // the session has written all of these, whatever their values were before
