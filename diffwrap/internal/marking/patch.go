@@ -69,10 +69,10 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	}
 }
 
-<<<<<<< HEAD
 func (p *Patch) keepWords(hunks []align.Hunk) []align.Hunk {
 	return p.comparer.KeepWords(align.Side{Text: p.Old, Comments: p.oldNotes}, align.Side{Text: p.New, Comments: p.newNotes}, hunks, false)
-=======
+}
+
 // standApart moves insertions of lines that are next to another author's added lines, so that a rejection of the one or
 // the other joins no lines. At the end of an original line an insertion begins with a line break, and at the start of
 // an original line it ends with one. If that line break is the last or first one of the other author's addition, the
@@ -136,7 +136,6 @@ func (x *Piece) original(raw string) string {
 		return x.Of(raw)
 	}
 	return x.cell.Deleted().Of(raw)
->>>>>>> glue
 }
 
 // noteSpans returns the spans of the open comments in the accepted view, and sets p.shown.
