@@ -43,8 +43,7 @@
 //     its opener, so that no parser reads it as a comment. A new comment in W is usually written as a comment; it has
 //     one line and no author except the writer. Comments that Options.Owners gives to the writer count as the writer's
 //     own, like the writer's additions. Put never changes another author's pending suggestion, or a comment that awaits
-//     a decision (Waiting). An added line may cut another author's addition in two marks, at its first or last line
-//     break, so that each author's lines stay lines if the others' are rejected (lines_test.go).
+//     a decision (Waiting).
 //  8. Minimal: in the body, the edits insert delimiters and new text around existing characters. They delete only
 //     delimiters and metadata of suggestions, highlights that become empty, and the writer's own pending additions and
 //     comments. They keep, delete and insert delimiters as a whole.
