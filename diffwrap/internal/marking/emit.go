@@ -70,10 +70,6 @@ func (e *emitter) write(m marked) {
 	e.next = 0
 	old := m.old
 	done := 0
-	cut := e.cutAt(m.from)
-	if cut != nil {
-		e.pending.WriteString(e.Doc.Raw[cut.Body.End:cut.End])
-	}
 	for _, h := range m.hunks {
 		e.deleted = append(e.deleted, nil)
 		e.keep(old, span.New(done, h.Old.Start))
@@ -95,21 +91,7 @@ func (e *emitter) write(m marked) {
 	}
 	e.keep(old, span.New(done, len(old.text)+1))
 	e.endRun()
-	if cut != nil {
-		e.open(e.Doc.Raw[cut.Start:cut.Body.Start])
-	}
 	e.flush(m.to.off)
-}
-
-// cutAt returns the cell of another author's addition that is cut at a place, or nil.
-func (e *emitter) cutAt(at place) *critic.Cell {
-	if at.piece == 0 || at.piece == len(e.pieces) || e.pieces[at.piece].Start != at.off {
-		return nil
-	}
-	if c := e.pieces[at.piece].cell; c == e.pieces[at.piece-1].cell && e.pieces[at.piece].role == roleForeignText {
-		return c
-	}
-	return nil
 }
 
 func (e *emitter) keep(o *original, s span.Span) {

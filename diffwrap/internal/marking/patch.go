@@ -62,7 +62,6 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 			p.releaseChanged(out)
 		}
 		if wall != nil || len(p.Fixed) == n {
-			p.standApart(out)
 			return out, wall
 		}
 		p.pieces = p.cut()
@@ -71,71 +70,6 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 
 func (p *Patch) keepWords(hunks []align.Hunk) []align.Hunk {
 	return p.comparer.KeepWords(align.Side{Text: p.Old, Comments: p.oldNotes}, align.Side{Text: p.New, Comments: p.newNotes}, hunks, false)
-}
-
-// standApart moves insertions of lines that are next to another author's added lines, so that a rejection of the one or
-// the other joins no lines. At the end of an original line an insertion begins with a line break, and at the start of
-// an original line it ends with one. If that line break is the last or first one of the other author's addition, the
-// insertion cuts the addition there.
-func (p *Patch) standApart(hunks []align.Hunk) {
-	for i := range hunks {
-		h, text := &hunks[i], hunks[i].New.Of(p.New)
-		leads := span.StartsWithBreak(text)
-		if !h.Old.Empty() || h.New.Empty() || leads == (span.FinalBreakLen(text) > 0) {
-			continue
-		}
-		k := p.pieceBefore(h.Old.Start)
-		if leads {
-			for k++; k < len(p.pieces) && p.pieces[k].View.Empty(); {
-				k++
-			}
-		}
-		if k < 0 || k == len(p.pieces) {
-			continue
-		}
-		x := p.pieces[k]
-		if x.role != roleForeignText || x.cell.Kind != critic.Addition || x.View.Start < h.Old.Start && h.Old.Start < x.View.End {
-			continue
-		}
-		shown := x.View.Of(p.Old)
-		n := span.FinalBreakLen(shown)
-		by, cut, same := -n, x.cell.Body.End-n, n == span.FinalBreakLen(text)
-		if leads {
-			n = span.BreakLen(shown)
-			by, cut, same = n, x.cell.Body.Start+n, n == span.BreakLen(text)
-		}
-		before, after := p.originalAround(k)
-		starts := span.StartsLine(before, len(before))
-		if n == 0 || !same || leads != starts || !starts && !span.StartsWithBreak(after) {
-			continue
-		}
-		*h = h.Shift(by)
-		if at := h.Old.Start; x.View.Start < at && at < x.View.End {
-			first, second := x, x
-			first.End, first.View.End = cut, at
-			second.Start, second.View.Start = cut, at
-			p.pieces = slices.Replace(p.pieces, k, k+1, first, second)
-		}
-	}
-}
-
-// originalAround returns original text before and after piece k, up to the next mark.
-func (p *Patch) originalAround(k int) (before, after string) {
-	for i := k - 1; i >= 0 && before == ""; i-- {
-		before = p.pieces[i].original(p.Doc.Raw)
-	}
-	for i := k + 1; i < len(p.pieces) && after == ""; i++ {
-		after = p.pieces[i].original(p.Doc.Raw)
-	}
-	return before, after
-}
-
-// original returns the text of a piece in the original view.
-func (x *Piece) original(raw string) string {
-	if x.role == roleOriginal {
-		return x.Of(raw)
-	}
-	return x.cell.Deleted().Of(raw)
 }
 
 // noteSpans returns the spans of the open comments in the accepted view, and sets p.shown.
