@@ -88,9 +88,15 @@ func TestStatusNamesTheLog(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(s.Run(t, "status").Stdout, "\nlog: ")
 	log, _, _ := strings.Cut(rest, "\n")
-	if err := harness.WriteAll(mnt+"/Vault/note.md", []byte("\xff")); err == nil {
+	refused := harness.WriteAll(mnt+"/Vault/note.md", []byte("\xff"))
+	if refused == nil {
 		t.Error("bytes that are not UTF-8 were taken")
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the save fails with %v; the log:\n%s", refused, harness.ReadFile(t, log))
+		}
+	})
 	harness.WaitFor(t, "the refusal in "+log, func() bool {
 		return strings.Contains(harness.ReadFile(t, log), "not valid UTF-8")
 	})
