@@ -14,8 +14,11 @@ import (
 	"time"
 )
 
-// readyEnv is an environment variable of a daemon. Its value is the file descriptor of the pipe to the parent process.
-const readyEnv = "RELAYFS_READY_FD"
+// readyEnv is set in the environment of a daemon. Its descriptor readyFD is the pipe to the parent process.
+const (
+	readyEnv = "RELAYFS_DAEMON"
+	readyFD  = 3
+)
 
 // readyTimeout is the maximum time for the start of a daemon. It is long because listing a large vault on a slow disk
 // takes a long time.
@@ -38,7 +41,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 	cmd := exec.Command(self, args...)
 	cmd.Stderr = w
 	cmd.ExtraFiles = []*os.File{w}
-	cmd.Env = append(os.Environ(), readyEnv+"=3")
+	cmd.Env = append(os.Environ(), readyEnv+"=1")
 	cmd.SysProcAttr = DetachedAttr()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
@@ -81,17 +84,20 @@ const Mounted = "mounted "
 
 func InBackground() bool { return os.Getenv(readyEnv) != "" }
 
-// Ready prints line, which begins with Mounted, and notifies systemd. A daemon then detaches from its terminal and logs
-// to logFile. open must open that file.
+// Ready prints line, which begins with Mounted, and notifies systemd. A daemon first detaches from its terminal and logs
+// to logFile, which open must open. Its parent ends at the line, and then a message to the parent's pipe would end the
+// daemon.
 func Ready(stderr io.Writer, line, logFile string, open func() (*os.File, error)) {
 	notifyReady()
 	if !InBackground() {
 		fmt.Fprintln(stderr, line)
 		return
 	}
-	fmt.Fprintf(stderr, "logging to %s\n%s\n", logFile, line)
-	redirect(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) }, 0, 1, 3)
+	redirect(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) }, 0, 1, 2)
 	redirect(open, 2)
+	parent := os.NewFile(readyFD, "parent")
+	fmt.Fprintf(parent, "logging to %s\n%s\n", logFile, line)
+	parent.Close()
 }
 
 // redirect makes the descriptors fds duplicates of a file. If the file cannot be opened, the descriptors stay
