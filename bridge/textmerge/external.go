@@ -260,6 +260,17 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	if len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(a.oldTokens, a.isChanged) && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return ExternalChange{Edits: edits}
 	}
+	cut := slices.Clone(a.droppedDelimiters) // delimiters that the change cut out
+	for i, t := range a.oldTokens {
+		if !a.remaining[i].opens {
+			cut = append(cut, t.open)
+		}
+		if !a.remaining[i].closes {
+			cut = append(cut, t.close)
+		}
+	}
+	slices.SortFunc(cut, byStart)
+	a.match(SwapSides(outside(a.forth, cut)))
 	r := a.read()
 	for n := 0; n < maxReparses && a.breakTokens(r); n++ {
 		r = a.read()
@@ -436,10 +447,13 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			lose(t.close, s.close, s.closes)
 		} else if k >= 0 && s.opens && s.closes && !s.moved {
 			body := r.tokens[k].body
-			if some, all := a.isOld(body.Of(a.after)); r.holds(r.tokens[k].span()) || some && all && a.isRewritten(i, body) {
+			if some, all := a.isOld(body.Of(a.after)); r.holds(r.tokens[k].span()) || some && all && (a.isRewritten(i, body) || a.letters(t.body, body) == 0) {
 				a.breakPair(i) // the delimiters stay, but another mark or other text was moved between them
 			}
 		}
+	}
+	if len(a.broken) > n {
+		return true
 	}
 	a.tear(r, lost)
 	for i, s := range a.remaining {
@@ -558,6 +572,9 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 		if !h.wasBroken {
 			deleted, new = append(deleted, h.old), append(new, h.at)
 		}
+	}
+	for _, m := range done.Moved {
+		new = append(new, m.To)
 	}
 	kept := outside(SwapSides(outside(SwapSides(a.matches), union(deleted))), union(new))
 	for _, h := range a.broken {
