@@ -1,7 +1,6 @@
 package bridge_test
 
 import (
-	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,22 +32,23 @@ func (s *fullStore) Append(id model.DocID, p model.Path, recs ...model.Record) (
 }
 
 func (s *fullStore) Relocate(docs []model.StoredDoc) error {
-	return errors.Join(s.room(), s.unlessFull(func() error { return s.Store.Relocate(docs) }))
+	if err := s.room(); err != nil {
+		return err
+	}
+	return s.Store.Relocate(docs)
 }
 
 func (s *fullStore) RecordSave(id model.DocID, seq uint64, save model.Save) error {
-	return errors.Join(s.room(), s.unlessFull(func() error { return s.Store.RecordSave(id, seq, save) }))
+	if err := s.room(); err != nil {
+		return err
+	}
+	return s.Store.RecordSave(id, seq, save)
 }
 
 func (s *fullStore) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum, file model.Stamp) {
-	_ = s.unlessFull(func() error { s.Store.RecordFileSeq(id, seq, sum, file); return nil })
-}
-
-func (s *fullStore) unlessFull(fn func() error) error {
-	if s.full.Load() {
-		return nil
+	if s.room() == nil {
+		s.Store.RecordFileSeq(id, seq, sum, file)
 	}
-	return fn()
 }
 
 // A full disk of the state folder keeps no reader from a note, whatever a user has done with its file while relayfs was

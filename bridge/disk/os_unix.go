@@ -185,10 +185,6 @@ func (d *dir) ReadFile(name string) (data []byte, before, after Info, err error)
 		return nil, before, after, err
 	}
 	defer unix.Close(fd)
-	return readFile(fd)
-}
-
-func readFile(fd int) (data []byte, before, after Info, err error) {
 	if before, err = fstat(fd); err != nil {
 		return nil, before, after, err
 	}
