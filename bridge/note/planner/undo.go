@@ -109,7 +109,8 @@ func NewUndo(table *attribution.Table, e model.JournalEntry, text *ycrdt.Text, d
 	return t
 }
 
-// Range returns the UTF-16 positions in the document between which all characters of the decision are or were.
+// Range returns the UTF-16 positions in the document between which all characters of the decision are or were. They are
+// those of the whole document if there are no such characters.
 func (t *Undo) Range() (from, to int) { return t.from, t.to }
 
 // Plan plans the undo for a part that has the text between the positions of Range, or for the whole note.

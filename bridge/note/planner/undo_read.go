@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -99,10 +100,10 @@ func (t *Undo) markedSegments() (list []segment) {
 	return list
 }
 
-// find looks up the characters of t.asked in the document. It sets t.present, t.from and t.to.
+// find looks up the characters of t.asked in the document. It sets t.present, and t.from and t.to unless it finds no target.
 func (t *Undo) find() {
 	var live []model.RangeValue[bool]
-	t.from, t.to = t.to, 0
+	from, to := math.MaxInt, -1
 	find := func(now, first model.IDRange, aimed bool) {
 		for _, p := range t.text.Find(now.Run()) {
 			end := p.Pos
@@ -111,7 +112,7 @@ func (t *Undo) find() {
 				live = append(live, model.RangeValue[bool]{Of: first.Part(p.ID.Clock-now.Clock, uint64(p.Len)), Value: true})
 			}
 			if aimed {
-				t.from, t.to = min(t.from, p.Pos), max(t.to, end)
+				from, to = min(from, p.Pos), max(to, end)
 			}
 		}
 	}
@@ -124,6 +125,9 @@ func (t *Undo) find() {
 		})
 	})
 	t.present = model.RangesOf(live, nil)
+	if from <= to {
+		t.from, t.to = from, to
+	}
 }
 
 // read collects the items of the part of the document that the undo is planned for.
