@@ -2,60 +2,15 @@ package vault_test
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
-	"github.com/relayfs/relayfs/diffwrap"
 )
-
-// TestWorkspaceAgainstAPerson runs a whole workspace on a vault and a store: a program suggests lines at the top of a note
-// while a user adds lines at its end. Every suggestion whose write was acknowledged and every line of the person is in the
-// file at the end, the user's unmarked.
-func TestWorkspaceAgainstAPerson(t *testing.T) {
-	t.Parallel()
-	v, p := open(t, vault.Options{})
-	p.Save("N.md", "# Note\n\nmiddle\n\n")
-	w := startWorkspace(t, v)
-	done := make(chan int)
-	go func() { done <- personAppends(t, p) }()
-	suggestions := 0
-	for finished := 0; finished == 0; suggestions++ {
-		_, err := w.Update(t.Context(), "V/N.md", model.Author{Name: "agent"}, nil, func(current *model.Version) (string, error) {
-			return fmt.Sprintf("suggestion %d.\n\n%s", suggestions, current.Text()), nil
-		})
-		p.check(err)
-		select {
-		case finished = <-done:
-		case <-time.After(time.Duration(rand.IntN(20)) * time.Millisecond):
-		}
-	}
-	p.check(v.Close())
-	raw := p.Content("N.md")
-	for i := range suggestions {
-		if line := fmt.Sprintf("suggestion %d.", i); !strings.Contains(raw, line) {
-			t.Errorf("%q is lost", line)
-		}
-	}
-	original := diffwrap.Original(raw)
-	for i := range personLines {
-		if line := fmt.Sprintf("person %d.\n", i); !strings.Contains(original, line) {
-			t.Errorf("%q is lost, or marked", line)
-		}
-	}
-	if strings.Contains(original, "suggestion") {
-		t.Errorf("a suggestion is not marked:\n%s", raw)
-	}
-	t.Logf("%d suggestions", suggestions)
-}
 
 func startWorkspace(t testing.TB, v *vault.Vault) *bridge.Workspace {
 	t.Helper()
@@ -81,25 +36,6 @@ func startWorkspace(t testing.TB, v *vault.Vault) *bridge.Workspace {
 		}
 	})
 	return w
-}
-
-// personLines is how many lines the user adds.
-const personLines = 40
-
-// personAppends adds lines as `echo line >> N.md` does.
-func personAppends(t *testing.T, p person) int {
-	for i := range personLines {
-		time.Sleep(time.Duration(20+rand.IntN(80)) * time.Millisecond)
-		f, err := os.OpenFile(p.path("N.md"), os.O_WRONLY|os.O_APPEND, 0)
-		if err == nil {
-			_, err = fmt.Fprintf(f, "person %d.\n", i)
-			f.Close()
-		}
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	return personLines
 }
 
 // A new note that is rejected goes to the vault's trash with its front matter, and comes back
