@@ -274,6 +274,7 @@ func TestMadeIs(t *testing.T) {
 		{"{--w1 w2\n--}{--w3--}{++w1++} w4 w5\n", "222", "w16 w1 w5\n", "{++w16 ++}{--w1 w2\n--}{--w3--}{++w1++} {--w4 --}w5\n", ": +w16 ; : -w4 "},
 		{"{++one two\n++}{--old --}three four\nfive six\n", "22", "one two\nthree fifteen six\n", "{++one two\n++}{--old --}three {--four--}{++fifteen six++}{--\nfive six--}\n", ": -four\nfive six +fifteen six"},
 		{"{++a\n++}{--c--}{++ b++}\nd\n", "1b1", "a\n b\ne\nd\n", "{++a\n++}{--c--}{++ b\ne++}\nd\n", "s1: +a\n b\ne"},
+		{"one{++\nx++}{++\ny++} two\nthree\n", "b1", "one\nx\ny two\nthree\nfour\n", "one{++\nx++}{++\ny++} two\nthree{++\nfour++}\n", ": +\nfour"},
 		{"one {--two--}{++2++} three {--four--}{++4++}\n", "2211", "one 2 three 5\n", "one {--two--}{++2++} three {--four--}{++5++}\n", "s1: -four +5"},
 	} {
 		b := openBook(tt.raw)

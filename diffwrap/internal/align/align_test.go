@@ -102,7 +102,11 @@ func TestHunks(t *testing.T) {
 		whole := Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))}
 		fragment := rnd.IntN(2) == 0
 		checkHunks(t, "Readable", old, new, (&Comparer{}).Readable(old, new, fragment, nil))
-		checkComments(t, old, new, (&Comparer{}).Readable(old, new, fragment, nil))
+		readable := (&Comparer{}).Readable(old, new, fragment, nil)
+		checkComments(t, old, new, readable)
+		if top := span.New(0, 0); fragment && len(readable) > 1 && readable[0].Old == top && readable[1].Old == top {
+			t.Fatalf("Readable of %q and %q: %v are two additions before the rest of a line", old.Text, new.Text, readable)
+		}
 		pairs := commonComments(&Comparer{}, old, new, whole)
 		hunks := (&Comparer{}).Readable(old, new, fragment, pairs)
 		checkHunks(t, "Readable with pairs", old, new, hunks)
