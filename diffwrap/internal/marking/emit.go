@@ -46,7 +46,7 @@ func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	fragment := !span.StartsLine(p.Doc.Raw, r.from.off) && p.Doc.Raw[:r.from.off] != "\ufeff"
 	hunks := p.comparer.Readable(before, after, fragment, p.anchors(r, notes, changes))
 	if r.lines && !how.InPlace {
-		hunks = placement.Hunks(before, after, hunks)
+		hunks = placement.Hunks(before, after, fragment, hunks)
 	}
 	return marked{r, text, notes, closeEnds(before, after, hunks), changes}
 }

@@ -163,16 +163,20 @@ func (p *layout) leads(h align.Hunk) bool {
 	return span.StartsWithBreak(h.Old.Of(p.old.Text)) && span.StartsWithBreak(h.New.Of(p.new.Text))
 }
 
+func (p *layout) startsLine(off int) bool {
+	return span.StartsLine(p.old.Text, off) && !(p.fragment && off == 0)
+}
+
 func fromLineEnds(p *layout, h align.Hunk) bool {
-	return p.leads(h) && !span.StartsLine(p.old.Text, h.Old.Start)
+	return p.leads(h) && !p.startsLine(h.Old.Start)
 }
 
 func fromLineStarts(p *layout, h align.Hunk) bool {
-	return !p.leads(h) && span.StartsLine(p.old.Text, h.Old.Start)
+	return !p.leads(h) && p.startsLine(h.Old.Start)
 }
 
 func fromBlankLines(p *layout, h align.Hunk) bool {
-	return p.leads(h) && span.StartsLine(p.old.Text, h.Old.Start)
+	return p.leads(h) && p.startsLine(h.Old.Start)
 }
 
 func behindMarkers(p *layout, h align.Hunk) bool {
@@ -184,7 +188,7 @@ func behindMarkers(p *layout, h align.Hunk) bool {
 	if block.IsRow(line) {
 		m = span.Skip(line, 0, " |")
 	}
-	return m > 0 && from+m == h.Old.Start && span.StartsLine(old, from)
+	return m > 0 && from+m == h.Old.Start && p.startsLine(from)
 }
 
 const maxMarker = 64

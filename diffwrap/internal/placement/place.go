@@ -20,12 +20,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Hunks moves, widens and joins the hunks between two texts, which usually consist of whole blocks.
-func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
+// Hunks moves, widens and joins the hunks between two texts, which usually consist of whole blocks. fragment means that the
+// texts do not begin at a line start.
+func Hunks(old, new align.Side, fragment bool, hunks []align.Hunk) []align.Hunk {
 	if len(hunks) == 0 {
 		return hunks
 	}
-	p := newLayout(old, new, hunks)
+	p := newLayout(old, new, fragment, hunks)
 	compared := p.unbroken(p.reshaped(hunks))
 	hunks = slices.Clone(compared)
 	for k, h := range hunks {
@@ -82,6 +83,7 @@ func between(hunks []align.Hunk, k, size int) span.Span {
 // some kinds of blocks, the number of blocks that both texts have.
 type layout struct {
 	old, new             align.Side
+	fragment             bool // see Hunks
 	oldBlocks, newBlocks []block.Block
 	oldAtoms, newAtoms   []span.Span // atoms that span a line break
 	match                []int       // for each old block the equal new block
@@ -89,8 +91,8 @@ type layout struct {
 	work                 int // bytes of pending pages that may still be scanned
 }
 
-func newLayout(old, new align.Side, hunks []align.Hunk) *layout {
-	p := &layout{old: old, new: new, oldBlocks: block.Scan(old.Text), newBlocks: block.Scan(new.Text),
+func newLayout(old, new align.Side, fragment bool, hunks []align.Hunk) *layout {
+	p := &layout{old: old, new: new, fragment: fragment, oldBlocks: block.Scan(old.Text), newBlocks: block.Scan(new.Text),
 		work: minWork + maxPages*(len(old.Text)+len(new.Text))}
 	p.match = p.matchBlocks(hunks)
 	p.oldAtoms, p.newAtoms = wrapped(old.Text, p.oldBlocks), wrapped(new.Text, p.newBlocks)

@@ -57,9 +57,9 @@ func checkHunks(t testing.TB, oldText, newText string) {
 	t.Helper()
 	old, new := side(oldText), side(newText)
 	hunks := (&align.Comparer{}).Readable(old, new, false, nil)
-	p := newLayout(old, new, hunks)
+	p := newLayout(old, new, false, hunks)
 	before := p.cost(p.reshaped(slices.Clone(hunks)))
-	placed := Hunks(old, new, slices.Clone(hunks))
+	placed := Hunks(old, new, false, slices.Clone(hunks))
 	at := align.Hunk{}
 	end := align.Hunk{Old: span.New(len(old.Text), len(old.Text)), New: span.New(len(new.Text), len(new.Text))}
 	for _, h := range append(placed, end) {
