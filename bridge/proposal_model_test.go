@@ -351,9 +351,17 @@ func (m *proposalMachine) personActs() {
 		}
 		person.Save(target+".md", m.word())
 	case 3:
-		rel := pick(m, files)
-		person.Save(rel, person.Content(rel)+"typed\n")
+		m.personTypes()
 	}
+	m.settle()
+}
+
+// personTypes has a user change a note of the vault.
+func (m *proposalMachine) personTypes() {
+	at, _ := m.vault()
+	_, rel := at[pick(m, slices.Sorted(maps.Keys(at)))].Split()
+	person := m.src.Person(m.t)
+	person.Save(rel, person.Content(rel)+"typed\n")
 	m.settle()
 }
 

@@ -207,6 +207,15 @@ func TestStaleProposals(t *testing.T) {
 		if out, err := ws.DecideStale(t.Context(), []string{p.ID}, model.Accepted, agent); err != nil || len(out.Failed) > 0 {
 			t.Errorf("%+v, %v", out, err)
 		}
+		if out, err := ws.Undo(t.Context(), "", agent); err != nil || len(out.Failed) > 0 {
+			t.Errorf("%+v, %v", out, err)
+		}
+		if out := decideAll(t, ws, model.Accepted); !errors.Is(out.Failed[p.Path], model.ErrStale) {
+			t.Errorf("accepted after the undo: %+v", out)
+		}
+		if out, err := ws.DecideStale(t.Context(), []string{p.ID}, model.Accepted, agent); err != nil || len(out.Failed) > 0 {
+			t.Errorf("%+v, %v", out, err)
+		}
 	}
 	if got := src.Person(t).Content("old.base"); got != "a: 2\n" {
 		t.Errorf("source holds %q after the second yes", got)

@@ -26,6 +26,7 @@ type scene struct {
 	vault   map[string]string     // bytes of files, "/" for folders
 	shown   map[model.Path]string // texts
 	waiting []string              // proposals, and suggestions with the renames that they follow
+	stale   []string              // IDs of the proposals that are stale
 }
 
 func (m *proposalMachine) scene() scene {
@@ -56,6 +57,9 @@ func (m *proposalMachine) scene() scene {
 	}
 	for _, p := range m.proposals() {
 		s.waiting = append(s.waiting, fmt.Sprintf("%s %s %s %s %s %s", p.ID, p.Kind, p.Path, p.NewPath, p.Author, p.Session))
+		if p.Stale {
+			s.stale = append(s.stale, p.ID)
+		}
 	}
 	for _, sg := range m.suggestions() {
 		s.waiting = append(s.waiting, fmt.Sprintf("%s %s %s %q %q %s %s, with %q", sg.ID, sg.Time, sg.Path, sg.Old, sg.New, sg.Author, sg.Session, sg.Proposal))
@@ -92,6 +96,11 @@ func (s scene) differs(want scene) string {
 		return fmt.Sprintf("shown is\n%q\nwant\n%q", s.shown, want.shown)
 	case !slices.Equal(s.waiting, want.waiting):
 		return fmt.Sprintf("waiting is\n%q\nwant\n%q", s.waiting, want.waiting)
+	}
+	for _, id := range want.stale { // a decision on suggestions in a note may also make a proposal about it stale
+		if !slices.Contains(s.stale, id) {
+			return fmt.Sprintf("the proposal %s is no longer stale", id)
+		}
 	}
 	return ""
 }
@@ -136,7 +145,7 @@ func (m *proposalMachine) decidesSome() bool {
 		ids = slices.DeleteFunc(ids, func(string) bool { return m.r.IntN(2) > 0 })
 	}
 	verdict := randomtest.Pick(m.r, model.Accepted, model.Rejected)
-	out, err := m.ws.Decide(m.t.Context(), ids, verdict, model.Author{Name: "person"})
+	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, model.Author{Name: "person"})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -197,7 +206,7 @@ func TestUndoBringsEverythingBack(t *testing.T) {
 		defer func() { m.stop() }()
 		acts := map[string]func(){
 			"moves": m.agentMoves, "exchanges": m.agentExchanges, "deletes": m.agentDeletes,
-			"creates": m.agentCreates, "makes a folder": m.agentMakesFolder, "edits": m.agentEdits,
+			"creates": m.agentCreates, "makes a folder": m.agentMakesFolder, "edits": m.agentEdits, "a user types": m.personTypes,
 		}
 		names := slices.Sorted(maps.Keys(acts))
 		for range randomtest.Between(m.r, 1, 6) {

@@ -225,3 +225,18 @@ func commentsStay(x exchange) error {
 	}
 	return nil
 }
+
+// A deleted comment has two marks, for its opener and for the rest. No text goes between them: it would cut the comment.
+func TestAnAdditionDoesNotCutADeletedComment(t *testing.T) {
+	const raw = "a {>>why so<<}{--{>--}{-->why<<}--}  b {++c++}\n"
+	options := Options{Known: Everything, Author: "ann", Owners: map[int]Owner{
+		strings.Index(raw, "{>>"):   {Author: "ann"},
+		strings.Index(raw, "{--{>"): {Suggestion: "s", Author: "ann", Access: Earlier},
+		strings.Index(raw, "{-->"):  {Suggestion: "s", Author: "ann", Access: Earlier},
+		strings.Index(raw, "{++"):   {Suggestion: "f", Author: "bob", Access: Foreign},
+	}}
+	result, err := options.Put(raw, "a {>>why so<<}new  words b c\n")
+	if got, want := Apply(raw, result.Edits), "a {>>why so<<}{--{>--}{-->why<<}--}{++new++}  {++words ++}b {++c++}\n"; err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}

@@ -247,7 +247,7 @@ func (u *revertOp) recreate(ctx context.Context) error {
 	u.reattachDoc(e.Stamp)
 	u.node = u.PutHidden(e)
 	u.current.Stamp, u.current.Sum = e.Stamp, model.SumOf(string(u.current.Old))
-	u.current.Old, u.current.Link, u.current.Stale = nil, "", false
+	u.current.Old, u.current.Link = nil, ""
 	return nil
 }
 

@@ -71,32 +71,35 @@ func (t *Undo) segments() (list []segment) {
 	return list
 }
 
-// markedSegments splits the marked text. It does not set the UTF-16 positions.
+// markedSegments splits the marked text. It does not set the UTF-16 positions. All that is neither text nor syntax belongs
+// to the delimiters of marks.
 func (t *Undo) markedSegments() (list []segment) {
-	list = make([]segment, 0, 3*len(t.layout.Marks)+len(t.layout.Text)+len(t.layout.Syntax))
-	add := func(start, end int, s segment) {
-		if s.Span = (diffwrap.Span{Start: start, End: end}); start < end {
-			list = append(list, s)
+	marks, syntax := t.layout.Marks, t.layout.Syntax
+	list = make([]segment, 0, 2*len(marks)+len(t.layout.Text)+len(syntax))
+	at, k := 0, 0
+	add := func(s segment) {
+		for ; at < s.Start; at = list[len(list)-1].End {
+			for marks[k].End <= at {
+				k++
+			}
+			list = append(list, segment{Span: diffwrap.Span{Start: at, End: min(s.Start, marks[k].End)}, kind: delimiterItem, mark: k})
+		}
+		if !s.Empty() {
+			list, at = append(list, s), s.End
 		}
 	}
-	for k, m := range t.layout.Marks {
-		at := m.Start
-		for c := range t.layout.TextOf(k) {
-			add(at, c.Start, segment{kind: delimiterItem, mark: k})
-			add(c.Start, c.End, segment{mark: k, inOriginal: c.Deleted, inAccepted: c.Added})
-			at = c.End
+	others := func(before int) {
+		for ; len(syntax) > 0 && syntax[0].Start < before; syntax = syntax[1:] {
+			add(segment{Span: syntax[0], kind: syntaxItem, mark: -1})
 		}
-		add(at, m.End, segment{kind: delimiterItem, mark: k})
 	}
 	for _, c := range t.layout.Text {
-		if c.Mark < 0 {
-			add(c.Start, c.End, segment{mark: -1, inOriginal: true, inAccepted: true})
-		}
+		others(c.Start)
+		add(segment{Span: c.Span, mark: c.Mark, inOriginal: !c.Added, inAccepted: !c.Deleted})
 	}
-	for _, s := range t.layout.Syntax {
-		add(s.Start, s.End, segment{kind: syntaxItem, mark: -1})
-	}
-	slices.SortFunc(list, func(a, b segment) int { return a.Start - b.Start })
+	end := len(t.layout.Raw)
+	others(end)
+	add(segment{Span: diffwrap.Span{Start: end, End: end}})
 	return list
 }
 

@@ -266,7 +266,7 @@ func (e *emitter) addAround(m marked, h align.Hunk) int {
 			break
 		}
 		at := e.newOffset(x.View, m.changes) - m.new.Start
-		if at <= start || at >= h.New.End {
+		if at <= h.New.Start || at >= h.New.End {
 			break
 		}
 		e.add(m.text, span.New(start, at), m.notes, m.new.Start)
