@@ -135,6 +135,29 @@ func TestRejectedNoteComesBack(t *testing.T) {
 	}
 }
 
+// The rejection of a proposed file is undone with the folders made for the file. They are gone again after the next
+// rejection.
+func TestRejectedFileComesBack(t *testing.T) {
+	const made = model.Path("Notes/New/Deep/data.csv")
+	a := worker{bridgetest.New(t, map[string]string{"Notes/Here.md": "here\n"}), t, ann}
+	before := a.sourceHas()
+	a.mkdir("Notes/New", "Notes/New/Deep")
+	if _, err := a.WriteFile(t.Context(), made, []byte("a,b\n"), bridge.ChangeRequest{Author: ann}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		list, err := a.Proposals(t.Context(), "")
+		if err != nil || len(list) != 1 || list[0].Path != made || string(list[0].New) != "a,b\n" || list[0].Author != ann.Name {
+			t.Fatalf("proposals: got %+v, %v, want ann's file", list, err)
+		}
+		decide(t, a.Workspace, model.Rejected, list[0].ID)
+		if got := a.sourceHas(); got != before {
+			t.Errorf("rejected: the source has %s, had %s", got, before)
+		}
+		undo(t, a.Workspace, "")
+	}
+}
+
 // The undo of a rejected new note is refused if another note has had its name since. It leaves nothing behind.
 func TestRefusedUndoLeavesNoNote(t *testing.T) {
 	v := newLinkedVault(t, map[string]string{"Here.md": "here\n"})

@@ -165,16 +165,16 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 	return []*tree.Node{x}, nil
 }
 
-// restoreRemoved reverts the removals that followed a user's rejection of a rename: it restores the folder in which the
-// rename had shown the note, and the note. It returns what it has restored.
+// restoreRemoved reverts the removals that followed a user's rejection of a rename or of a new file: it restores the
+// folder in which the proposal had shown its node, and the note of a rename. It returns what it has restored.
 func (n *DecisionEffects) restoreRemoved(ctx context.Context, f *Root, rec *model.ProposalRecord) (notes, folders []*tree.Node, err error) {
-	if rec.Kind != model.ProposedRename {
+	if rec.Kind != model.ProposedRename && rec.Rel != "" {
 		return nil, nil, nil
 	}
 	l := f.Lock()
 	defer l.Unlock()
 	author := model.Author{Name: rec.Author, Session: rec.Session}
-	if folders, err = n.recreateFolder(ctx, l, rec.ToDir, author); err != nil || rec.Dir {
+	if folders, err = n.recreateFolder(ctx, l, rec.ToDir, author); err != nil || rec.Dir || rec.Rel == "" {
 		return nil, folders, err
 	}
 	id, err := removedDoc(l.Store, rec)

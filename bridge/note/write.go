@@ -64,6 +64,9 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 			if wr.Unread && base != current {
 				base = l.withoutRejected(base)
 			}
+			if err := diffwrap.CheckFrontMatterMerge(base.Text(), current.Text(), wr.Text); err != nil {
+				return planner.Plan{}, model.RefusedError(err)
+			}
 			merged = l.mergeInto(base, current, wr.Text)
 		}
 		return l.Plan(current, merged, wr.By)
