@@ -199,7 +199,7 @@ func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
 // giveMode tries to give a new note the permissions of the file from which it was made, because a rename
 // keeps permissions.
 func (c *change) giveMode(ctx context.Context) {
-	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
+	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.f.path(), fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }
 
 // stored applies the outcome of a commit. If the commit failed and the workspace has the note, the name shows the

@@ -40,7 +40,7 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	}
 	m.rebind(f, doc, prog)
 	f.inherit(m.dst)
-	latest, _ := m.ws.Open(ctx, p) // f gets the events of the note only now
+	latest, _ := m.ws.Open(ctx, m.newPath) // f gets the events of the note only now
 	f.update(func(s *fileState) {
 		s.text.SetLatest(latest)
 		s.become(c, res, doc)
@@ -92,7 +92,11 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 	m.from.layer().drop(m.name, f)
 	f.update(func(s *fileState) { s.text.SetLatest(nil) }) // f may have been another note
+	over, isNote := m.dst.(*File)
 	m.update(func(tb *tableState) {
+		if isNote {
+			m.newPath = over.path() // a user may have moved the note during the save
+		}
 		tb.cancelUnlink(m.newPath)
 		if tb.has(m.oldPath, f) { // f was a note itself
 			tb.inos.drop(tb.nodes[m.oldPath].id)
@@ -104,7 +108,7 @@ func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 	})
 	m.to.layer().touch()
 	former := m.takeReplaced(m.newPath)
-	if over, ok := m.dst.(*File); ok {
+	if isNote {
 		former = append(former, over)
 	}
 	for _, over := range former {
