@@ -149,11 +149,10 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 		return nil
 	}
 	var res bridge.Result
-	var doc uint64
 	if err == nil {
-		res, doc, err = c.store(ctx)
+		res, err = c.store(ctx)
 	}
-	f.update(func(s *fileState) { s.stored(c, res, doc, err) })
+	f.update(func(s *fileState) { s.stored(c, res, err) })
 	if err == nil && c.doc == 0 {
 		c.giveMode(ctx)
 	}
@@ -179,21 +178,15 @@ func (f *fileState) pending(force bool) (*change, error) {
 }
 
 // store writes the note. If the note has no ID, store creates it.
-func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
+func (c *change) store(ctx context.Context) (bridge.Result, error) {
 	ctx, ws := context.WithoutCancel(ctx), c.f.t.ws
-	if c.doc != 0 {
-		res, err := ws.Write(ctx, c.path, c.write)
-		return res, c.doc, err
+	if c.doc == 0 {
+		res, err := ws.Create(ctx, c.path, c.write)
+		if !errors.Is(err, fs.ErrExist) { // otherwise another writer has created it in the meantime
+			return res, err
+		}
 	}
-	res, err := ws.Create(ctx, c.path, c.write)
-	if errors.Is(err, fs.ErrExist) { // another writer has created it in the meantime
-		res, err = ws.Write(ctx, c.path, c.write)
-	}
-	if err != nil {
-		return res, 0, err
-	}
-	info, err := ws.Stat(ctx, c.path)
-	return res, info.ID, err
+	return ws.Write(ctx, c.path, c.write)
 }
 
 // giveMode tries to give a new note the permissions of the file from which it was made, because a rename
@@ -205,7 +198,7 @@ func (c *change) giveMode(ctx context.Context) {
 // stored applies the outcome of a commit. If the commit failed and the workspace has the note, the name shows the
 // stored note again. The name shows it before the writer gets the error. Programs that have the file open still see the
 // written text, and can commit it again.
-func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
+func (f *fileState) stored(c *change, res bridge.Result, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {
 		c.buf.FailedGen = c.gen
@@ -221,20 +214,20 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 		return // the file was deferred or unlinked in the meantime
 	}
 	if f.doc == 0 {
-		f.doc, f.life = doc, f.life.After(evStore)
-		f.t.setDoc(c.path, f.File, doc)
+		f.doc, f.life = res.ID, f.life.After(evStore)
+		f.t.setDoc(f.File, res.ID)
 	}
 	f.text.SetLatest(res.Version)
-	wrote := f.written(c, res, doc)
+	wrote := f.written(c, res)
 	if mine {
 		c.buf.Saved(wrote, c.gen)
 		f.releaseClean()
 	}
 }
 
-func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
-	f.life, f.doc = f.life.After(evAdopt), doc
-	f.text.Adopt(f.written(c, res, doc), c.gen, res.Version)
+func (f *fileState) become(c *change, res bridge.Result) {
+	f.life, f.doc = f.life.After(evAdopt), res.ID
+	f.text.Adopt(f.written(c, res), c.gen, res.Version)
 	if b := f.text.Buffer(); b != nil {
 		f.t.dirtyFiles.Store(f.File, nil)
 		if b.Dirty() {
@@ -248,7 +241,7 @@ func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 // program wrote. If the version has the same bytes, the image has the version's time, otherwise the time of the last
 // write. The version may have other bytes, because it may include another writer's change or keep the note's line ends.
 // written also records the image as shown to the writer, and extends the hold.
-func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Image {
+func (f *fileState) written(c *change, res bridge.Result) content.Image {
 	v, wrote := res.Version, content.ImageOf(res.Version)
 	if v.Text() != c.text {
 		wrote.Text, wrote.ModTime, wrote.Form = c.text, c.buf.ModTime, !res.Changed
@@ -256,7 +249,7 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 		c.buf.ModTime = v.ModTime()
 		f.t.inval.content(f)
 	}
-	f.t.shown.add(doc, c.by, wrote, false)
+	f.t.shown.add(res.ID, c.by, wrote, false)
 	f.extendHold(c.write.By.Session)
 	return wrote
 }

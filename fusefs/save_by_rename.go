@@ -34,16 +34,16 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	}
 	f.adopted.Store(true)
 	defer f.adopted.Store(false)
-	res, doc, err := c.store(ctx)
+	res, err := c.store(ctx)
 	if err != nil {
 		return m.errno.Of(ctx, "rename", p, err)
 	}
-	m.rebind(f, doc, prog)
+	m.rebind(f, res.ID, prog)
 	f.inherit(m.dst)
 	latest, _ := m.ws.Open(ctx, m.newPath) // f gets the events of the note only now
 	f.update(func(s *fileState) {
 		s.text.SetLatest(latest)
-		s.become(c, res, doc)
+		s.become(c, res)
 	})
 	c.giveMode(ctx)
 	return 0
@@ -152,7 +152,7 @@ func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 		return errno
 	}
 	c.write.Origin = origin
-	if _, _, err := c.store(ctx); err != nil {
+	if _, err := c.store(ctx); err != nil {
 		return m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	m.unlinkSource(f)

@@ -31,6 +31,7 @@ type Write struct {
 }
 
 type Result struct {
+	ID          uint64         // of the note, see Location
 	Version     *model.Version // version after the write
 	Changed     bool           // the document changed
 	Merged      bool           // Version.Text also has another writer's change
@@ -203,7 +204,7 @@ func (n *Locked) attempt(ctx context.Context, c Change, current *model.Version) 
 		return Result{}, nil, model.WrapError("write", c.Path, err)
 	}
 	if len(plan.Edits) == 0 && plan.Decision == nil && len(plan.Marks) == 0 {
-		return Result{Version: current, Warnings: plan.Warnings}, nil, nil
+		return Result{ID: n.node.Location().ID, Version: current, Warnings: plan.Warnings}, nil, nil
 	}
 	ev, err := n.commit(ctx, current, plan, c)
 	if err != nil {
@@ -214,7 +215,7 @@ func (n *Locked) attempt(ctx context.Context, c Change, current *model.Version) 
 		ev.By = c.By
 	}
 	n.set.o.Logger.Debug("note written", model.LogPath, string(ev.Path), model.LogAuthor, c.By.Name, model.LogEdits, len(plan.Edits))
-	res := Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}
+	res := Result{ID: n.node.Location().ID, Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}
 	if plan.Part != nil {
 		res.part = diffwrap.Span{Start: plan.Part.Start + 1, End: plan.Part.End + len(ev.Version.Raw()) - len(current.Raw()) - 1}
 	}
