@@ -100,35 +100,46 @@ type change struct {
 	gen   uint64
 	path  model.Path
 	doc   uint64
+	from  content.Image // the image that the buffer was made from
+	whole bool          // no part of the content is from that image, so by has computed it from a text that it was shown
 	text  string
 	by    program.Program
-	write bridge.Write
+	write bridge.Write // without Base, Unread and Text
 }
 
-// change returns the content of f's buffer as a write to doc at path, by prog. The buffer was made from the image from.
-// If whole is set, no part of the content is from that image, so prog has computed it from a text that it was shown.
-//
-// If prog has read the note itself, the base is the text that prog read. Otherwise prog may have the content from a
-// file or a variable that other processes of its session have filled, or may repeat an earlier text. The base is then
-// the first of shownLog.images, or a later image if the content has all changes up to that image.
+// change returns the content of f's buffer as a write to doc at path, by prog. The buffer was made from the image from;
+// see change.whole.
 func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, whole bool) *change {
 	b := f.text.Buffer()
-	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
-	base, read := from, false
-	if whole {
-		var shown []content.Image
-		if shown, read = f.t.shown.images(doc, prog); len(shown) > 0 {
-			base = shown[0]
-			for _, later := range append(shown[1:], from) {
-				if !read && base.HasChangesTo(later, c.text) {
-					base = later
-				}
-			}
+	return &change{
+		f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, from: from, whole: whole, text: string(b.Data), by: prog,
+		write: bridge.Write{By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File, InFolder: true},
+	}
+}
+
+// base returns the image to which the content is a change, and whether the program has read that image itself. If the
+// program has read the note, that is the text that it read. Otherwise the program may have the content from a file or a
+// variable that other processes of its session have filled, or may repeat an earlier text. The base is then the first
+// of shownLog.images, or a later image if the content has all changes up to that image.
+func (c *change) base() (base content.Image, read bool) {
+	if !c.whole {
+		return c.from, false
+	}
+	doc := c.doc
+	if doc == 0 {
+		doc = c.f.t.ws.NoteID(c.path) // a note that was removed: a new note of that name continues it
+	}
+	shown, read := c.f.t.shown.images(doc, c.by)
+	if len(shown) == 0 {
+		return c.from, false
+	}
+	base = shown[0]
+	for _, later := range append(shown[1:], c.from) {
+		if !read && later.Version != nil && base.HasChangesTo(later, c.text) {
+			base = later
 		}
 	}
-	c.write = bridge.Write{Unread: whole && !read, By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File, InFolder: true}
-	c.write.Base, c.write.Text = base.Rebase(c.text)
-	return c
+	return base, read
 }
 
 // commit writes the buffer to the workspace (Workspace.Write). It skips a buffer that was only truncated, unless force
@@ -179,14 +190,17 @@ func (f *fileState) pending(force bool) (*change, error) {
 
 // store writes the note. If the note has no ID, store creates it.
 func (c *change) store(ctx context.Context) (bridge.Result, error) {
-	ctx, ws := context.WithoutCancel(ctx), c.f.t.ws
+	ctx, ws, wr := context.WithoutCancel(ctx), c.f.t.ws, c.write
+	base, read := c.base()
+	wr.Base, wr.Text = base.Rebase(c.text)
+	wr.Unread = c.whole && !read
 	if c.doc == 0 {
-		res, err := ws.Create(ctx, c.path, c.write)
+		res, err := ws.Create(ctx, c.path, wr)
 		if !errors.Is(err, fs.ErrExist) { // otherwise another writer has created it in the meantime
 			return res, err
 		}
 	}
-	return ws.Write(ctx, c.path, c.write)
+	return ws.Write(ctx, c.path, wr)
 }
 
 // giveMode tries to give a new note the permissions of the file from which it was made, because a rename

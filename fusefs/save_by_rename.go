@@ -287,7 +287,7 @@ func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.E
 	if !m.newPath.IsNote() {
 		return 0, false
 	}
-	if isMade := m.ws.HasNote(m.newPath) && a.isMadeIn(m.programs.Of(ctx).Run); !isMade && !(a.madeIn.PID != 0 && m.ws.IsProposed(m.oldPath)) {
+	if isMade := m.ws.NoteID(m.newPath) != 0 && a.isMadeIn(m.programs.Of(ctx).Run); !isMade && !(a.madeIn.PID != 0 && m.ws.IsProposed(m.oldPath)) {
 		return 0, false
 	}
 	data, err := m.ws.ReadFile(ctx, m.oldPath, model.MaxNote)
@@ -375,7 +375,7 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 // replaceWithNew handles a rename of an untouched note over another note. done is false if the rename was a
 // different one.
 func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
-	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
+	if !m.newPath.IsNote() || m.ws.NoteID(m.newPath) == 0 {
 		return 0, false
 	}
 	err := f.pin(ctx)
