@@ -155,7 +155,7 @@ func TestRetractFresh(t *testing.T) {
 	}
 }
 
-func TestHasNote(t *testing.T) {
+func TestNoteID(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n", "F/Gone.md": "b\n", "F/Old.md": "c\n", "F/x.txt": "d", "F/dir.md/e.md": "e\n"})
 	if _, err := f.Remove(t.Context(), "F/Gone.md", bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
@@ -167,8 +167,8 @@ func TestHasNote(t *testing.T) {
 		"F/Note.md": true, "F/Gone.md": true, "F/New.md": true, "F/Old.md": false, "F/x.txt": false, "F/dir.md": false,
 		"F": false, "F/no.md": false, "F/no/no.md": false, "G/no.md": false, "": false,
 	} {
-		if got := f.HasNote(p); got != want {
-			t.Errorf("HasNote(%q) = %v", p, got)
+		if got := f.NoteID(p) != 0; got != want {
+			t.Errorf("NoteID(%q) is an ID: %v", p, got)
 		}
 	}
 }

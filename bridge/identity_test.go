@@ -104,7 +104,7 @@ func (d *onDisk) restarted(what func()) {
 // noticed waits until the workspace has a note, or has none any more.
 func (d *onDisk) noticed(p model.Path, there bool) {
 	d.t.Helper()
-	d.until(fmt.Sprintf("%s: there is %v", p, there), func() bool { return d.ws.HasNote(p) == there })
+	d.until(fmt.Sprintf("%s: there is %v", p, there), func() bool { return (d.ws.NoteID(p) != 0) == there })
 }
 
 func (d *onDisk) stat(rel string) error {

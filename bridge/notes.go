@@ -124,13 +124,17 @@ func (w *Workspace) SourcePath(p model.Path) (model.Path, error) {
 	return n.Location().SourcePath, nil
 }
 
-// HasNote reports whether p names a note, including one whose deletion is pending (a write to p restores it).
-func (w *Workspace) HasNote(p model.Path) bool {
+// NoteID returns the ID of the note at p, or 0. This includes a note whose deletion is pending, because a new note at p
+// withdraws the deletion.
+func (w *Workspace) NoteID(p model.Path) uint64 {
 	n, err := w.tree.Find("stat", p)
 	if err != nil {
 		n = w.tree.HiddenAt(p)
 	}
-	return n != nil && n.Kind == model.KindNote
+	if n == nil || n.Kind != model.KindNote {
+		return 0
+	}
+	return n.ID
 }
 
 // Proposals lists the proposals at a path or below it, in the order in which they were made. A proposal is below a

@@ -100,35 +100,46 @@ type change struct {
 	gen   uint64
 	path  model.Path
 	doc   uint64
+	from  content.Image // the image that the buffer was made from
+	whole bool          // no part of the content is from that image, so by has computed it from a text that it was shown
 	text  string
 	by    program.Program
-	write bridge.Write
+	write bridge.Write // without Base, Unread and Text
 }
 
-// change returns the content of f's buffer as a write to doc at path, by prog. The buffer was made from the image from.
-// If whole is set, no part of the content is from that image, so prog has computed it from a text that it was shown.
-//
-// If prog has read the note itself, the base is the text that prog read. Otherwise prog may have the content from a
-// file or a variable that other processes of its session have filled, or may repeat an earlier text. The base is then
-// the first of shownLog.images, or a later image if the content has all changes up to that image.
+// change returns the content of f's buffer as a write to doc at path, by prog. The buffer was made from the image from;
+// see change.whole.
 func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, whole bool) *change {
 	b := f.text.Buffer()
-	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
-	base, read := from, false
-	if whole {
-		var shown []content.Image
-		if shown, read = f.t.shown.images(doc, prog); len(shown) > 0 {
-			base = shown[0]
-			for _, later := range append(shown[1:], from) {
-				if !read && base.HasChangesTo(later, c.text) {
-					base = later
-				}
-			}
+	return &change{
+		f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, from: from, whole: whole, text: string(b.Data), by: prog,
+		write: bridge.Write{By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File, InFolder: true},
+	}
+}
+
+// base returns the image to which the content is a change, and whether the program has read that image itself. If the
+// program has read the note, that is the text that it read. Otherwise the program may have the content from a file or a
+// variable that other processes of its session have filled, or may repeat an earlier text. The base is then the first
+// of shownLog.images, or a later image if the content has all changes up to that image.
+func (c *change) base() (base content.Image, read bool) {
+	if !c.whole {
+		return c.from, false
+	}
+	doc := c.doc
+	if doc == 0 {
+		doc = c.f.t.ws.NoteID(c.path) // a note that was removed: a new note of that name continues it
+	}
+	shown, read := c.f.t.shown.images(doc, c.by)
+	if len(shown) == 0 {
+		return c.from, false
+	}
+	base = shown[0]
+	for _, later := range append(shown[1:], c.from) {
+		if !read && later.Version != nil && base.HasChangesTo(later, c.text) {
+			base = later
 		}
 	}
-	c.write = bridge.Write{Unread: whole && !read, By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File, InFolder: true}
-	c.write.Base, c.write.Text = base.Rebase(c.text)
-	return c
+	return base, read
 }
 
 // commit writes the buffer to the workspace (Workspace.Write). It skips a buffer that was only truncated, unless force
@@ -149,11 +160,10 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 		return nil
 	}
 	var res bridge.Result
-	var doc uint64
 	if err == nil {
-		res, doc, err = c.store(ctx)
+		res, err = c.store(ctx)
 	}
-	f.update(func(s *fileState) { s.stored(c, res, doc, err) })
+	f.update(func(s *fileState) { s.stored(c, res, err) })
 	if err == nil && c.doc == 0 {
 		c.giveMode(ctx)
 	}
@@ -179,33 +189,30 @@ func (f *fileState) pending(force bool) (*change, error) {
 }
 
 // store writes the note. If the note has no ID, store creates it.
-func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
-	ctx, ws := context.WithoutCancel(ctx), c.f.t.ws
-	if c.doc != 0 {
-		res, err := ws.Write(ctx, c.path, c.write)
-		return res, c.doc, err
+func (c *change) store(ctx context.Context) (bridge.Result, error) {
+	ctx, ws, wr := context.WithoutCancel(ctx), c.f.t.ws, c.write
+	base, read := c.base()
+	wr.Base, wr.Text = base.Rebase(c.text)
+	wr.Unread = c.whole && !read
+	if c.doc == 0 {
+		res, err := ws.Create(ctx, c.path, wr)
+		if !errors.Is(err, fs.ErrExist) { // otherwise another writer has created it in the meantime
+			return res, err
+		}
 	}
-	res, err := ws.Create(ctx, c.path, c.write)
-	if errors.Is(err, fs.ErrExist) { // another writer has created it in the meantime
-		res, err = ws.Write(ctx, c.path, c.write)
-	}
-	if err != nil {
-		return res, 0, err
-	}
-	info, err := ws.Stat(ctx, c.path)
-	return res, info.ID, err
+	return ws.Write(ctx, c.path, wr)
 }
 
 // giveMode tries to give a new note the permissions of the file from which it was made, because a rename
 // keeps permissions.
 func (c *change) giveMode(ctx context.Context) {
-	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
+	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.f.path(), fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }
 
 // stored applies the outcome of a commit. If the commit failed and the workspace has the note, the name shows the
 // stored note again. The name shows it before the writer gets the error. Programs that have the file open still see the
 // written text, and can commit it again.
-func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
+func (f *fileState) stored(c *change, res bridge.Result, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {
 		c.buf.FailedGen = c.gen
@@ -221,20 +228,20 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 		return // the file was deferred or unlinked in the meantime
 	}
 	if f.doc == 0 {
-		f.doc, f.life = doc, f.life.After(evStore)
-		f.t.setDoc(c.path, f.File, doc)
+		f.doc, f.life = res.ID, f.life.After(evStore)
+		f.t.setDoc(f.File, res.ID)
 	}
 	f.text.SetLatest(res.Version)
-	wrote := f.written(c, res, doc)
+	wrote := f.written(c, res)
 	if mine {
 		c.buf.Saved(wrote, c.gen)
 		f.releaseClean()
 	}
 }
 
-func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
-	f.life, f.doc = f.life.After(evAdopt), doc
-	f.text.Adopt(f.written(c, res, doc), c.gen, res.Version)
+func (f *fileState) become(c *change, res bridge.Result) {
+	f.life, f.doc = f.life.After(evAdopt), res.ID
+	f.text.Adopt(f.written(c, res), c.gen, res.Version)
 	if b := f.text.Buffer(); b != nil {
 		f.t.dirtyFiles.Store(f.File, nil)
 		if b.Dirty() {
@@ -248,7 +255,7 @@ func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 // program wrote. If the version has the same bytes, the image has the version's time, otherwise the time of the last
 // write. The version may have other bytes, because it may include another writer's change or keep the note's line ends.
 // written also records the image as shown to the writer, and extends the hold.
-func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Image {
+func (f *fileState) written(c *change, res bridge.Result) content.Image {
 	v, wrote := res.Version, content.ImageOf(res.Version)
 	if v.Text() != c.text {
 		wrote.Text, wrote.ModTime, wrote.Form = c.text, c.buf.ModTime, !res.Changed
@@ -256,7 +263,7 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 		c.buf.ModTime = v.ModTime()
 		f.t.inval.content(f)
 	}
-	f.t.shown.add(doc, c.by, wrote, false)
+	f.t.shown.add(res.ID, c.by, wrote, false)
 	f.extendHold(c.write.By.Session)
 	return wrote
 }

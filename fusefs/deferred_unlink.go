@@ -147,11 +147,12 @@ func (t *tree) putBack(ctx context.Context, p model.Path) {
 		r = tb.removed[p]
 		delete(tb.removed, p)
 	})
-	if r == nil || r.sourcePath == p || time.Since(r.since) > unlinkGrace || t.ws.HasNote(p) {
+	if r == nil || r.sourcePath == p || time.Since(r.since) > unlinkGrace || t.ws.NoteID(p) != 0 {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	_, err := t.ws.Create(ctx, r.sourcePath, bridge.Write{Text: r.image.Text, By: r.by.Author, Origin: t, InFolder: true})
+	base, text := r.image.Rebase(r.image.Text) // as base, so that a user's changes since the unlink stay
+	_, err := t.ws.Create(ctx, r.sourcePath, bridge.Write{Base: base, Text: text, By: r.by.Author, Origin: t, InFolder: true})
 	if err == nil {
 		_, err = t.ws.Rename(ctx, r.sourcePath, p, r.by)
 	}

@@ -283,10 +283,10 @@ func (n *nodeTable) folderOf(p model.Path) (d folder) {
 	return d
 }
 
-func (n *nodeTable) setDoc(p model.Path, f *File, doc uint64) {
+func (n *nodeTable) setDoc(f *File, doc uint64) {
 	n.update(func(tb *tableState) {
 		tb.inos.set(doc, f.StableAttr().Ino)
-		if tb.has(p, f) {
+		if p := f.path(); tb.has(p, f) {
 			tb.put(p, f, doc)
 		}
 	})

@@ -34,16 +34,16 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	}
 	f.adopted.Store(true)
 	defer f.adopted.Store(false)
-	res, doc, err := c.store(ctx)
+	res, err := c.store(ctx)
 	if err != nil {
 		return m.errno.Of(ctx, "rename", p, err)
 	}
-	m.rebind(f, doc, prog)
+	m.rebind(f, res.ID, prog)
 	f.inherit(m.dst)
-	latest, _ := m.ws.Open(ctx, p) // f gets the events of the note only now
+	latest, _ := m.ws.Open(ctx, m.newPath) // f gets the events of the note only now
 	f.update(func(s *fileState) {
 		s.text.SetLatest(latest)
-		s.become(c, res, doc)
+		s.become(c, res)
 	})
 	c.giveMode(ctx)
 	return 0
@@ -92,7 +92,11 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 	m.from.layer().drop(m.name, f)
 	f.update(func(s *fileState) { s.text.SetLatest(nil) }) // f may have been another note
+	over, isNote := m.dst.(*File)
 	m.update(func(tb *tableState) {
+		if isNote {
+			m.newPath = over.path() // a user may have moved the note during the save
+		}
 		tb.cancelUnlink(m.newPath)
 		if tb.has(m.oldPath, f) { // f was a note itself
 			tb.inos.drop(tb.nodes[m.oldPath].id)
@@ -104,7 +108,7 @@ func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 	})
 	m.to.layer().touch()
 	former := m.takeReplaced(m.newPath)
-	if over, ok := m.dst.(*File); ok {
+	if isNote {
 		former = append(former, over)
 	}
 	for _, over := range former {
@@ -148,7 +152,7 @@ func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 		return errno
 	}
 	c.write.Origin = origin
-	if _, _, err := c.store(ctx); err != nil {
+	if _, err := c.store(ctx); err != nil {
 		return m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	m.unlinkSource(f)
@@ -283,7 +287,7 @@ func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.E
 	if !m.newPath.IsNote() {
 		return 0, false
 	}
-	if isMade := m.ws.HasNote(m.newPath) && a.isMadeIn(m.programs.Of(ctx).Run); !isMade && !(a.madeIn.PID != 0 && m.ws.IsProposed(m.oldPath)) {
+	if isMade := m.ws.NoteID(m.newPath) != 0 && a.isMadeIn(m.programs.Of(ctx).Run); !isMade && !(a.madeIn.PID != 0 && m.ws.IsProposed(m.oldPath)) {
 		return 0, false
 	}
 	data, err := m.ws.ReadFile(ctx, m.oldPath, model.MaxNote)
@@ -371,7 +375,7 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 // replaceWithNew handles a rename of an untouched note over another note. done is false if the rename was a
 // different one.
 func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
-	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
+	if !m.newPath.IsNote() || m.ws.NoteID(m.newPath) == 0 {
 		return 0, false
 	}
 	err := f.pin(ctx)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,7 +25,8 @@ import (
 const (
 	// linger is the time for which the server continues to serve a mount after unmounting or detaching it.
 	linger = 5 * time.Second
-	// housekeeping is the interval at which expired scratch files and unused inodes are dropped.
+	// housekeeping is the interval at which expired scratch files and unused inodes are dropped, and at which the server
+	// notices that another program has unmounted the mount although it lives on elsewhere.
 	housekeeping = time.Minute
 )
 
@@ -32,6 +34,7 @@ type Server struct {
 	tree         *tree
 	fuse         *fuse.Server
 	dir          string
+	minor        string             // of the mount in the table of mounts; "" if unknown
 	stop         context.CancelFunc // ends all goroutines except the server's own
 	stopNotifier context.CancelFunc // ends the process that wakes watchers, because that process uses the mount
 	tasks        sync.WaitGroup
@@ -71,6 +74,9 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	s.start(mounted)
 	if err := server.WaitMount(); err != nil {
 		return nil, errors.Join(err, s.Unmount())
+	}
+	if m, err := mountOf(dir); err == nil {
+		s.minor = m.minor
 	}
 	close(mounted)
 	ws.SetMountpoint(dir)
@@ -158,6 +164,10 @@ func (s *Server) Unmount() error {
 	s.stopNotifier()
 	time.AfterFunc(linger, func() { s.leave.Do(func() { close(s.gone) }) })
 	go s.unmount.Do(func() { // in a goroutine because fuse.Unmount waits for the end of the last copy of the mount
+		if !s.isMounted() { // another mount may have the directory
+			s.detached <- nil
+			return
+		}
 		err := s.fuse.Unmount()
 		if err != nil {
 			s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, model.LogErr, err)
@@ -181,6 +191,20 @@ func (s *Server) detach() error {
 	return lazyUnmount(s.dir)
 }
 
+// isMounted reports whether the mount is still in the table of mounts. If it is not, it may live on: as a copy in a
+// container, or for programs that use a detached mount.
+func (s *Server) isMounted() bool {
+	mounts, err := mountTable()
+	return err != nil || s.minor == "" || slices.ContainsFunc(mounts, func(m mountEntry) bool { return m.fstype == mountType && m.minor == s.minor })
+}
+
+func (s *Server) endIfUnmounted() {
+	if !s.isMounted() {
+		s.tree.log.Warn("another program has unmounted the mount", "mountpoint", s.dir)
+		go s.Unmount()
+	}
+}
+
 func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
@@ -193,6 +217,7 @@ func (s *Server) housekeep(ctx context.Context) {
 			s.tree.evict(ctx, maxIdle)
 			s.tree.expireScratch(now.Add(-scratchExpiry))
 			s.tree.forgetUnused(now.Add(-housekeeping))
+			s.endIfUnmounted()
 		}
 	}
 }

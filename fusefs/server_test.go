@@ -76,11 +76,10 @@ func TestUnmountWhileInUse(t *testing.T) {
 	checkText(t, "a write after it", a.do(`held["f"].write(b"# tide")`), `"Input/output error"`)
 }
 
-// A container that was started while the notes were mounted has a copy of the mount, which does not hold up the end.
-func TestUnmountWithACopy(t *testing.T) {
-	t.Parallel()
+// startCopy starts a container, which has a copy of each mount, and returns when it has them.
+func startCopy(t *testing.T) {
+	t.Helper()
 	need.Programs(t, "unshare")
-	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	args := []string{"--mount", "sh", "-c", "echo started; exec sleep 1000"}
 	if os.Geteuid() != 0 {
 		args = append([]string{"--user", "--map-root-user"}, args...)
@@ -93,11 +92,20 @@ func TestUnmountWithACopy(t *testing.T) {
 	if err := container.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer container.Wait()
-	defer container.Process.Kill()
+	t.Cleanup(func() {
+		container.Process.Kill()
+		container.Wait()
+	})
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		need.Missing(t, "no namespaces: %v", err)
 	}
+}
+
+// A container that was started while the notes were mounted has a copy of the mount, which does not hold up the end.
+func TestUnmountWithACopy(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	startCopy(t)
 	start := time.Now()
 	if err := m.server.Unmount(); err != nil {
 		t.Error(err)
@@ -107,6 +115,28 @@ func TestUnmountWithACopy(t *testing.T) {
 	}
 	if took := time.Since(start); took > need.Scaled(10*time.Second) {
 		t.Errorf("the unmount took %v", took)
+	}
+}
+
+// Somebody else unmounts while a container has a copy of the mount: what was written is kept, and the mount ends.
+func TestUnmountByOthersWithACopy(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Gone.md": "gone\n"}, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
+	startCopy(t)
+	m.sh(t, "F", ": > Note.md; rm Gone.md")
+	m.server.EndIfUnmounted() // nothing happens
+	if err := fusefs.Unmount(m.dir); err != nil {
+		t.Fatal(err)
+	}
+	m.server.EndIfUnmounted()
+	select {
+	case <-m.server.Done():
+	case <-time.After(need.Scaled(20 * time.Second)):
+		t.Error("the mount does not end")
+	}
+	m.checkSuggested(t, "F/Note.md", tideTable, "")
+	if names := m.sourceNames(t, "F"); len(names) != 1 {
+		t.Errorf("the vault has %q", names)
 	}
 }
 

@@ -92,8 +92,8 @@ func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 		f.onWritten(ctx, ev.Entry)
 		return
 	}
-	l.SourceMoved(n, ev.Rel)
 	l.EndDocs(ev.Rel) // ends the document of the replaced note
+	l.SourceMoved(n, ev.Rel)
 	l.RenameDocs(ev.OldRel, ev.Rel)
 	l.Unlock()
 	if n.Kind == model.KindNote {

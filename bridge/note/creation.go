@@ -100,7 +100,7 @@ func (n *Note) Create(c *Creation, stamp model.Stamp) Result {
 	l := n.Lock()
 	defer l.Unlock()
 	l.document, l.creation = c.doc, &creation{author: c.author, folders: c.newFolders}
-	res := Result{Changed: true, Warnings: c.plan.Warnings}
+	res := Result{ID: n.node.Location().ID, Changed: true, Warnings: c.plan.Warnings}
 	if l.live != nil {
 		res.Version = l.publish(l.versionOf(c.state, c.state.modTime))
 		return res

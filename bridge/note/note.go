@@ -15,6 +15,7 @@ import (
 )
 
 type Location struct {
+	ID         uint64     // of the name: stable in this process, also across renames
 	Path       model.Path // path in the workspace
 	SourcePath model.Path // path without pending proposals
 	Rel        string     // path in the source

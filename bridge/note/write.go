@@ -3,6 +3,7 @@ package note
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 	"unicode/utf8"
 
@@ -30,6 +31,7 @@ type Write struct {
 }
 
 type Result struct {
+	ID          uint64         // of the note, see Location
 	Version     *model.Version // version after the write
 	Changed     bool           // the document changed
 	Merged      bool           // Version.Text also has another writer's change
@@ -152,35 +154,60 @@ func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 	l := n.Lock()
 	defer l.Unlock()
 	for range maxAttempts {
-		res, ev, err := l.attempt(ctx, c)
-		events = appendEvent(events, ev)
-		if !errors.Is(err, model.ErrConflict) {
-			return res, err
+		current, err := l.load(ctx)
+		if err == nil {
+			res, ev, err := l.attempt(ctx, c, current)
+			events = appendEvent(events, ev)
+			if !errors.Is(err, model.ErrConflict) {
+				return res, err
+			}
+			if !l.node.Location().InTree { // its path may have another note now
+				break
+			}
 		}
-		if !l.node.Location().InTree { // its path may have another note now
-			break
+		if err == nil {
+			var ev *model.Event
+			ev, err = l.refresh(ctx, l.isOfOther)
+			events = appendEvent(events, ev)
 		}
-		ev, err = l.refresh(ctx, l.isOfOther)
-		if err != nil {
+		if err != nil && !l.awaitMove(ctx, err, start) {
 			return Result{}, err
 		}
-		events = appendEvent(events, ev)
 	}
 	return Result{}, &model.Error{Op: "write", Path: c.Path, Err: model.ErrConflict}
 }
 
-// attempt makes the change on the current version. It returns ErrConflict if the file has changed since it was read.
-func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, error) {
-	current, err := n.load(ctx)
-	if err != nil {
-		return Result{}, nil, err
+// A user may have moved the note's file. The source reports a move after some 300 ms, or after more than a second if it
+// polls. Until moveWait has passed, a change tries again every moveStep.
+const (
+	moveWait = 2 * time.Second
+	moveStep = 50 * time.Millisecond
+)
+
+// awaitMove waits for moveStep if err says that the file of a note in the tree is missing. It reports whether the
+// change, which began at start, may be tried again.
+func (n *Locked) awaitMove(ctx context.Context, err error, start time.Time) bool {
+	if !errors.Is(err, fs.ErrNotExist) || !n.node.Location().InTree || time.Since(start) > moveWait {
+		return false
 	}
+	n.Unlock()
+	defer n.writeLock.lock()
+	select {
+	case <-time.After(moveStep):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// attempt makes the change on the current version. It returns ErrConflict if the file has changed since it was read.
+func (n *Locked) attempt(ctx context.Context, c Change, current *model.Version) (Result, *model.Event, error) {
 	plan, err := c.Plan(n, current)
 	if err != nil {
 		return Result{}, nil, model.WrapError("write", c.Path, err)
 	}
 	if len(plan.Edits) == 0 && plan.Decision == nil && len(plan.Marks) == 0 {
-		return Result{Version: current, Warnings: plan.Warnings}, nil, nil
+		return Result{ID: n.node.Location().ID, Version: current, Warnings: plan.Warnings}, nil, nil
 	}
 	ev, err := n.commit(ctx, current, plan, c)
 	if err != nil {
@@ -191,7 +218,7 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 		ev.By = c.By
 	}
 	n.set.o.Logger.Debug("note written", model.LogPath, string(ev.Path), model.LogAuthor, c.By.Name, model.LogEdits, len(plan.Edits))
-	res := Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}
+	res := Result{ID: n.node.Location().ID, Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}
 	if plan.Part != nil {
 		res.part = diffwrap.Span{Start: plan.Part.Start + 1, End: plan.Part.End + len(ev.Version.Raw()) - len(current.Raw()) - 1}
 	}

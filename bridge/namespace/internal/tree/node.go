@@ -195,7 +195,7 @@ func (n *Node) Location() note.Location {
 }
 
 func (n *Node) location() note.Location {
-	p := note.Location{Path: n.path(), SourcePath: n.sourcePath(), Rel: n.rel(), Offline: n.Root.Offline()}
+	p := note.Location{ID: n.ID, Path: n.path(), SourcePath: n.sourcePath(), Rel: n.rel(), Offline: n.Root.Offline()}
 	d, linked := n, true
 	for ; d.parent != nil; d = d.parent {
 		linked = linked && d.parent.children[d.name] == d

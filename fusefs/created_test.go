@@ -1,0 +1,59 @@
+package fusefs_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// A user moves or removes a new note as soon as the vault has it, while its first save is still in progress. The save
+// succeeds. A later save through the same handle reaches the moved note, and does not create the removed note again.
+func TestNewNoteLeavesDuringItsFirstSave(t *testing.T) {
+	t.Parallel()
+	requireFUSE(t)
+	for name, moves := range map[string]bool{"moved": true, "removed": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+			var left atomic.Bool
+			defer m.Subscribe(func(ev model.Event) {
+				if ev.Kind != model.EventCreated || ev.Path != "F/New.md" || !left.CompareAndSwap(false, true) {
+					return
+				}
+				if moves {
+					m.Rename("F/New.md", "F/Moved.md")
+				} else {
+					m.Delete("F/New.md")
+				}
+			})()
+			a := m.agent(t, "F")
+			if got := a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_WRONLY))`); got != "null" {
+				t.Fatal(got)
+			}
+			if got := a.do(`(os.write(held["f"], b"one\n"), os.close(os.dup(held["f"])))[0]`); got != "4" {
+				t.Errorf("the first save: %s", got)
+			}
+			second := a.do(`(os.write(held["f"], b"two\n"), os.close(held["f"]))[0]`)
+			if !left.Load() {
+				t.Fatal("the note did not leave")
+			}
+			names := m.Source("F").Person(t).Names()
+			if moves {
+				if len(names) != 2 || m.SourceText("F/Moved.md") != "one\ntwo\n" || second != "4" {
+					t.Errorf("the vault has %q; the second save: %s", names, second)
+				}
+			} else if len(names) != 1 {
+				t.Errorf("the vault has %q", names)
+			}
+			if got := a.do(`sorted(os.listdir("."))`); len(names) == 2 && got != `["Moved.md", "keep.md"]` || len(names) == 1 && got != `["keep.md"]` {
+				t.Errorf("the mount has %s", got)
+			}
+			if moves {
+				m.Delete("F/Moved.md")
+				eventually(t, func() error { return wants("the mount", a.do(`sorted(os.listdir("."))`), `["keep.md"]`) })
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package save
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
+)
+
+// saversOfMoved read the note at a path, and return a function that saves it with another line.
+var saversOfMoved = map[string]func(note string) (func() error, error){
+	"handle, truncated": func(note string) (func() error, error) { return byHandle(note, os.O_RDWR|os.O_TRUNC) },
+	"handle, in place":  func(note string) (func() error, error) { return byHandle(note, os.O_RDWR) },
+	"handle, appended":  func(note string) (func() error, error) { return byHandle(note, os.O_RDWR|os.O_APPEND) },
+	"path": func(note string) (func() error, error) {
+		text, err := os.ReadFile(note)
+		return func() error { return os.WriteFile(note, append(text, "added\n"...), 0o644) }, err
+	},
+	"rename": func(note string) (func() error, error) {
+		text, err := os.ReadFile(note)
+		temp := filepath.Join(filepath.Dir(note), ".note.md.swp")
+		err = errors.Join(err, os.WriteFile(temp, append(text, "added\n"...), 0o644))
+		return func() error { return os.Rename(temp, note) }, err
+	},
+}
+
+func byHandle(note string, flags int) (save func() error, err error) {
+	text, err := os.ReadFile(note)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(note, flags, 0)
+	return func() error {
+		if flags&os.O_APPEND != 0 {
+			text = nil
+		}
+		_, err := f.Write(append(text, "added\n"...))
+		return errors.Join(err, f.Close())
+	}, err
+}
+
+// A user moves a note, or a folder around it, and relayfs has not followed yet. A save of the note by an agent reaches
+// the note at its new path, and nothing comes to the old path.
+func TestSaveWhileUserMoves(t *testing.T) {
+	t.Parallel()
+	const text = "one\ntwo\n"
+	moves := map[string][2]string{"note": {"Sub/note.md", "Sub/moved.md"}, "folder": {"Sub", "Moved"}, "into another": {"Sub/note.md", "Other/note.md"}}
+	for what, move := range moves {
+		for how, prepare := range saversOfMoved {
+			t.Run(what+", "+how, func(t *testing.T) {
+				t.Parallel()
+				s := harness.NewSandbox(t)
+				m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Sub/note.md": text, "Other/keep.md": "keep\n"}), "--mode", "direct")
+				save, err := prepare(m.Path("Sub/note.md"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Rename(m.VaultPath(move[0]), m.VaultPath(move[1])); err != nil {
+					t.Fatal(err)
+				}
+				if err := save(); err != nil {
+					t.Fatalf("save: %v", err)
+				}
+				at := move[1]
+				if !strings.HasSuffix(at, ".md") {
+					at += "/note.md"
+				}
+				harness.FileBecomes(t, m.VaultPath(at), text+"added\n")
+				harness.FileBecomes(t, m.Path(at), text+"added\n")
+				for _, dir := range []string{m.Vault, m.Path("")} {
+					names := slices.DeleteFunc(harness.ListFiles(t, dir), func(name string) bool { return !strings.HasSuffix(name, ".md") })
+					if want := []string{"Other/keep.md", at}; !slices.Equal(names, slices.Sorted(slices.Values(want))) {
+						t.Errorf("%s has %q, want %q", dir, names, want)
+					}
+				}
+				if _, err := os.Stat(m.Path("Sub/note.md")); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the old path: %v", err)
+				}
+			})
+		}
+	}
+}
