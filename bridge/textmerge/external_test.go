@@ -372,12 +372,16 @@ func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 					after.WriteString(text)
 				}
 			} else {
-				text := randomtest.Pick(r, "", "", "|---|")
-				before.WriteString(text)
-				after.WriteString(text)
-				if r.IntN(2) == 0 {
-					after.WriteString(" " + next())
+				head, tail := randomtest.Pick(r, "", "", "|---|", "{--\n"), ""
+				if strings.HasPrefix(head, "{") {
+					tail = randomtest.Pick(r, "--}", "  --}")
 				}
+				before.WriteString(head + tail)
+				after.WriteString(head)
+				if r.IntN(2) == 0 {
+					after.WriteString(" " + next() + " ")
+				}
+				after.WriteString(tail)
 			}
 			before.WriteString("\n")
 			after.WriteString("\n")
