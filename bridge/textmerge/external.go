@@ -2,6 +2,7 @@ package textmerge
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,11 +34,41 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 		slide(before, after, edits, nil)
 		return ExternalChange{Edits: edits}
 	}
+	if typed, ok := typedAround(before, after); ok {
+		edits = typed
+	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
 	a := externalDiff{before: before, after: after, oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
 	a.match(Unchanged(len(before), edits))
 	return a.run(edits, torn)
+}
+
+// typedAround returns the edits between two texts with the same delimiters in the same order, if they delete no word: a
+// user typed around the delimiters. A comparison of whole texts may take a line for an equal line in another mark.
+func typedAround(before, after string) (edits []diffwrap.Edit, ok bool) {
+	old, current := anyDelimiter.FindAllStringIndex(before, -1), anyDelimiter.FindAllStringIndex(after, -1)
+	if len(old) != len(current) {
+		return nil, false
+	}
+	a, b := 0, 0
+	for k := range append(old, nil) {
+		endA, endB, nextA, nextB := len(before), len(after), len(before), len(after)
+		if k < len(old) {
+			endA, nextA, endB, nextB = old[k][0], old[k][1], current[k][0], current[k][1]
+		}
+		if before[endA:nextA] != after[endB:nextB] {
+			return nil, false
+		}
+		for _, e := range diffwrap.DiffKeepingWords(before[a:endA], after[b:endB]) {
+			if hasWord(before[a+e.Off : a+e.Off+e.Len]) {
+				return nil, false
+			}
+			edits = append(edits, diffwrap.Edit{Off: a + e.Off, Len: e.Len, New: e.New})
+		}
+		a, b = nextA, nextB
+	}
+	return edits, true
 }
 
 func hasMarkup(raw string) bool {
@@ -213,6 +244,8 @@ type externalDiff struct {
 }
 
 var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"}
+
+var anyDelimiter = regexp.MustCompile(`\{(\+\+|--|~~|>>)|(\+\+|--|~~|<<)\}`)
 
 // remainingDelimiters has the delimiters of a token that still exist, as spans of the new text.
 type remainingDelimiters struct {

@@ -372,16 +372,18 @@ func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 					after.WriteString(text)
 				}
 			} else {
-				head, tail := randomtest.Pick(r, "", "", "|---|", "{--\n"), ""
-				if strings.HasPrefix(head, "{") {
-					tail = randomtest.Pick(r, "--}", "  --}")
+				line := next()
+				for k, text := range randomtest.Pick(r, []string{""}, []string{"|---|"}, []string{"{--\n", "--}"}, []string{"{--\n", "  --}"},
+					[]string{"{--" + line + "\nx\n", "--}{++\nx\n", line + "++}"}) { // the last one moves a line
+					if k > 0 && r.IntN(2) == 0 {
+						fmt.Fprintf(&after, " %s ", next())
+					}
+					before.WriteString(text)
+					after.WriteString(text)
 				}
-				before.WriteString(head + tail)
-				after.WriteString(head)
 				if r.IntN(2) == 0 {
-					after.WriteString(" " + next() + " ")
+					after.WriteString(" " + next())
 				}
-				after.WriteString(tail)
 			}
 			before.WriteString("\n")
 			after.WriteString("\n")

@@ -75,12 +75,11 @@ func inOrder(out []step, o, n *lineText, s step) []step {
 	return append(out, step{span.New(old.End, s.old.End), span.New(new.End, s.new.End), stepReplaced})
 }
 
-// lineWords has the data for the similarity of lines: the sorted words of a line, their length in bytes, and the text.
+// lineWords has the data for the similarity of lines: the sorted words of a line, and their length in bytes.
 type lineWords struct {
 	marker string
 	words  []hashedWord
 	weight int
-	text   string
 }
 
 // hashedWord represents a word: 40 bits of its FNV-1a hash, which is the same on any machine, and 24 bits for its
@@ -110,7 +109,7 @@ func wordsOfLines(p *lineText, lines span.Span) []lineWords {
 	for k := range out {
 		w := &out[k]
 		marker := p.marker(lines.Start + k)
-		w.marker, w.text = marker.Of(p.Text), p.text(lines.Start+k)
+		w.marker = marker.Of(p.Text)
 		first := len(all)
 		for t := range markdown.Tokens(p.Text, span.New(marker.End, p.lines[lines.Start+k].End), p.Comments) {
 			if t.IsWord() {
@@ -168,22 +167,11 @@ func pairLines(old, new []lineWords, exact bool) (pairs [][2]int, common int) {
 }
 
 // similar returns the total length in bytes of the words that two lines share, or 0 if they are not similar. An equal
-// marker counts as one more byte. If exact is set, lines into which much was typed are similar, too. So is a line without
-// words if the other line has its text.
+// marker counts as one more byte. If exact is set, lines into which much was typed are similar, too.
 func similar(old, new lineWords, exact bool) int {
 	total, least := old.weight+new.weight, min(old.weight, new.weight)
 	if exact {
 		total = 2 * least
-	}
-	if exact && least == 0 {
-		few, many := old.text, new.text
-		if old.weight > 0 {
-			few, many = many, few
-		}
-		if few = strings.TrimSpace(few); strings.Contains(many, few) {
-			return len(few)
-		}
-		return 0
 	}
 	if 200*least < lineSimilarity*total {
 		return 0
