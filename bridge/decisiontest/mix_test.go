@@ -364,8 +364,11 @@ func (s *step) check(before, after scene, parts map[string]bool) error {
 	}
 	// A user may have typed in a comment whose deletion, or addition as text, is pending.
 	hadO, hadA, hasO, hasA = count(before.wholeO), count(before.wholeA), count(after.wholeO), count(after.wholeA)
+	inComments := count(wholeComment.FindAllString(before.marked, -1)...) // the step may propose to delete them
 	for _, w := range s.typed {
-		isTyped := func(had, has int) bool { return has > had-s.gone[w] && (has <= had+s.drawn[w] || s.gone[w] > 0) }
+		isTyped := func(had, has int) bool {
+			return has > had-s.gone[w] && (has <= had+inComments[w]+s.drawn[w] || s.gone[w] > 0)
+		}
 		if !isTyped(hadO[w], hasO[w]) || !isTyped(hadA[w], hasA[w]) {
 			return fmt.Errorf("TYPED: %s is %d times in the original view and %d times in the accepted one", w, hasO[w], hasA[w])
 		}
@@ -820,6 +823,16 @@ func (m *mix) agentWrites(now scene) (step, error) {
 		// The note may no longer have the occurrence that the agent keeps, or one of several that it saw, which it copies.
 		if s.gone[w] = max(0, n-has[w]); n > 1 && count(now.a)[w] < n {
 			s.gone[w] = n
+		}
+	}
+	if stale && m.again { // another agent may have moved a word: then each moves a copy
+		for _, x := range m.pending(m.ws) {
+			deleted, added := shownIn(x)
+			for w := range added {
+				if deleted[w] > 0 && old[w] > 0 {
+					m.drawn[w]++
+				}
+			}
 		}
 	}
 	outside := wholeComment.ReplaceAllString(text, "")
