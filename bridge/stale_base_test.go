@@ -155,6 +155,18 @@ func TestDeleteWhatAPersonTypedInADeletion(t *testing.T) {
 	}
 }
 
+// A deletion that its author withdrew is not pending again when a user moves a delimiter of another deletion over its text.
+func TestWithdrawnDeletionIsOver(t *testing.T) {
+	s := newStaleNote(t, "one\ntwo\nthree\n")
+	s.write("alice", s.open(), "one\nthree\n")
+	s.write("alice", s.open(), "one\ntwo\nthree\n")
+	s.write("bob", s.open(), "two\nthree\n")
+	s.saves("{--one\ntwo\n--}three\n")
+	if got := s.open().Text(); got != "two\nthree\n" {
+		t.Errorf("the note reads %q", got)
+	}
+}
+
 // A user's save replaces words as a whole, as a stale write does: letters that the old
 // and the new word have in common are not text that was kept.
 func TestSaveReplacesWholeWords(t *testing.T) {

@@ -317,6 +317,19 @@ func TestAMovedWordIsInOneSuggestion(t *testing.T) {
 	}
 }
 
+// The writer moves a word that only another author's mark parts from a word that the writer has deleted.
+func TestAMovedWordBesideAnotherMarkIsInOneSuggestion(t *testing.T) {
+	const raw = "- a{--\n| --}{--b --}{--|--}\n| {++b ++}c |\n\nd\n"
+	o := Options{Known: Everything, Owners: map[int]Owner{
+		strings.Index(raw, "{--\n"): {Suggestion: "f", Author: "Bob", Access: Foreign}, strings.Index(raw, "{--b"): {Suggestion: "s"},
+		strings.Index(raw, "{--|"): {Suggestion: "f", Author: "Bob", Access: Foreign}, strings.Index(raw, "{++b"): {Suggestion: "s"},
+	}}
+	r, err := o.Put(raw, "| b c |\n\nd\n- a\n")
+	if after := Apply(raw, r.Edits); err != nil || !strings.Contains(after, "{++\n- a++}") || len(r.Made) != 1 {
+		t.Errorf("stored %q, made %+v, %v", after, r.Made, err)
+	}
+}
+
 // A writer moves a line that its suggestion had moved before: the suggestion that deletes the line still adds it.
 func TestALineThatMovesAgainStaysInItsSuggestion(t *testing.T) {
 	const raw = "- a\n- {--b c\n- --}d {++y ++}{++\n- b c++}\n- e\n"

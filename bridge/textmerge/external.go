@@ -2,6 +2,7 @@ package textmerge
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,11 +34,41 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 		slide(before, after, edits, nil)
 		return ExternalChange{Edits: edits}
 	}
+	if typed, ok := typedAround(before, after); ok {
+		edits = typed
+	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
 	a := externalDiff{before: before, after: after, oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
 	a.match(Unchanged(len(before), edits))
 	return a.run(edits, torn)
+}
+
+// typedAround returns the edits between two texts with the same delimiters in the same order, if they delete no word: a
+// user typed around the delimiters. A comparison of whole texts may take a line for an equal line in another mark.
+func typedAround(before, after string) (edits []diffwrap.Edit, ok bool) {
+	old, current := anyDelimiter.FindAllStringIndex(before, -1), anyDelimiter.FindAllStringIndex(after, -1)
+	if len(old) != len(current) {
+		return nil, false
+	}
+	a, b := 0, 0
+	for k := range append(old, nil) {
+		endA, endB, nextA, nextB := len(before), len(after), len(before), len(after)
+		if k < len(old) {
+			endA, nextA, endB, nextB = old[k][0], old[k][1], current[k][0], current[k][1]
+		}
+		if before[endA:nextA] != after[endB:nextB] {
+			return nil, false
+		}
+		for _, e := range diffwrap.DiffKeepingWords(before[a:endA], after[b:endB]) {
+			if hasWord(before[a+e.Off : a+e.Off+e.Len]) {
+				return nil, false
+			}
+			edits = append(edits, diffwrap.Edit{Off: a + e.Off, Len: e.Len, New: e.New})
+		}
+		a, b = nextA, nextB
+	}
+	return edits, true
 }
 
 func hasMarkup(raw string) bool {
@@ -206,12 +237,15 @@ type externalDiff struct {
 	oldWords          map[string]bool       // words of before
 	broken            []brokenDelimiter
 	droppedDelimiters []diffwrap.Span // broken delimiters of the old text that are no longer at their place
+	cut               []diffwrap.Span // droppedDelimiters and the delimiters that the change cut out of marks
 	isBroken          map[int]bool    // broken delimiters, by offset in the new text
 	wasBroken         map[int]bool    // broken delimiters, by offset in the old text
 	added             map[string]bool // delimiters that the new text has more often
 }
 
 var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"}
+
+var anyDelimiter = regexp.MustCompile(`\{(\+\+|--|~~|>>)|(\+\+|--|~~|<<)\}`)
 
 // remainingDelimiters has the delimiters of a token that still exist, as spans of the new text.
 type remainingDelimiters struct {
@@ -260,17 +294,17 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	if len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(a.oldTokens, a.isChanged) && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return ExternalChange{Edits: edits}
 	}
-	cut := slices.Clone(a.droppedDelimiters) // delimiters that the change cut out
+	a.cut = slices.Clone(a.droppedDelimiters)
 	for i, t := range a.oldTokens {
 		if !a.remaining[i].opens {
-			cut = append(cut, t.open)
+			a.cut = append(a.cut, t.open)
 		}
 		if !a.remaining[i].closes {
-			cut = append(cut, t.close)
+			a.cut = append(a.cut, t.close)
 		}
 	}
-	slices.SortFunc(cut, byStart)
-	a.match(SwapSides(outside(a.forth, cut)))
+	slices.SortFunc(a.cut, byStart)
+	a.match(SwapSides(outside(a.forth, a.cut)))
 	r := a.read()
 	for n := 0; n < maxReparses && a.breakTokens(r); n++ {
 		r = a.read()
@@ -410,8 +444,8 @@ func (r *parsedTokens) holds(s diffwrap.Span) bool {
 	return i < len(r.unpaired) && r.unpaired[i] < s.End
 }
 
-// movedDelimiter reports whether one delimiter of a token stayed around the text while the other delimiter was moved. m
-// is that move.
+// movedDelimiter reports whether one delimiter of a token stayed around the text while the other delimiter was moved, and
+// no other delimiter was moved there with its line. m is that move.
 func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters) (m MovedSpan, ok bool) {
 	switch {
 	case s.opens && s.open == current.open:
@@ -421,8 +455,13 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	default:
 		return m, false
 	}
-	_, stays := MapBack(a.matches, m.To)
-	return m, m.From.Of(a.before) == m.To.Of(a.after) && !stays && a.letters(old.body, current.body) > 0
+	if _, stays := MapBack(a.matches, m.To); stays || m.From.Of(a.before) != m.To.Of(a.after) || a.letters(old.body, current.body) == 0 {
+		return m, false
+	}
+	same := a.sameAround(m.From, m.To)
+	return m, !slices.ContainsFunc(a.cut, func(x diffwrap.Span) bool {
+		return x.Of(a.before) == m.From.Of(a.before) && a.sameAround(x, m.To) > same
+	})
 }
 
 // breakTokens finds delimiters that mark nothing, because users deleted the other delimiter of the pair and left this
@@ -452,6 +491,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			}
 		}
 	}
+	a.breakCutComments(r)
 	if len(a.broken) > n {
 		return true
 	}
@@ -465,6 +505,28 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		}
 	}
 	return len(a.broken) > n
+}
+
+// breakCutComments breaks a mark if its text and that of the next mark cut the opener of a comment in two, and the other
+// mark no longer exists but its text does. An agent that moves or deletes a comment writes it so.
+func (a *externalDiff) breakCutComments(r *parsedTokens) {
+	for i := 1; i < len(a.oldTokens); i++ {
+		x, y := a.oldTokens[i-1], a.oldTokens[i]
+		if x.close.End != y.open.Start || !strings.HasSuffix(x.body.Of(a.before), "{>") || !strings.HasPrefix(y.body.Of(a.before), ">") {
+			continue
+		}
+		gone, part, whole := x, diffwrap.Span{Start: x.body.End - len("{>"), End: x.body.End}, i
+		if r.same[i] < 0 {
+			gone, part, whole = y, diffwrap.Span{Start: y.body.Start, End: y.body.Start + len(">")}, i-1
+		}
+		_, stays := MapBack(a.forth, part)
+		stays = stays || a.wasBroken[gone.open.Start] || a.wasBroken[gone.close.Start] // moved text counts as typed
+		if stays && (r.same[i-1] < 0) != (r.same[i] < 0) {
+			t, s := r.tokens[r.same[whole]], &a.remaining[whole]
+			s.open, s.close = t.open, t.close
+			a.breakPair(whole)
+		}
+	}
 }
 
 // tear breaks the delimiters that may be lost ones. Those with the most text around them in common moved there with their

@@ -223,6 +223,42 @@ func TestDelimitersGoTogether(t *testing.T) {
 	})
 }
 
+// An agent that moves or deletes a comment cuts its opener, so that the comment is in two marks. A save that breaks one of
+// them breaks the other one, too: no view has a part of a comment.
+func TestCommentsInTwoMarksStayWhole(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		edge := randomtest.Pick(r, "++", "--")
+		before := "- a\n- b {" + edge + "c\n- d {>" + edge + "}{" + edge + ">e<<} f\n- g" + edge + "} h\n- i\n"
+		lines := strings.SplitAfter(before, "\n")
+		i, j := r.IntN(len(lines)-1), r.IntN(len(lines)-1)
+		switch line := lines[i]; r.IntN(4) {
+		case 0:
+			lines = slices.Delete(lines, i, i+1)
+		case 1:
+			lines = slices.Insert(slices.Delete(lines, i, i+1), j, line)
+		case 2:
+			lines[i] = strings.Replace(line, randomtest.Pick(r, "{"+edge, edge+"}"), "", 1)
+		case 3: // the delimiters of a mark are deleted
+			text := strings.Split(before, "{"+edge)
+			k := randomtest.Between(r, 1, 2)
+			text[k-1] += strings.Replace(text[k], edge+"}", "", 1)
+			lines = []string{strings.Join(slices.Delete(text, k, k+1), "{"+edge)}
+		}
+		after := strings.Join(lines, "")
+		got := textmerge.DiffExternal(before, after, nil)
+		var broken []diffwrap.Edit
+		for _, m := range got.Broken {
+			broken = append(broken, diffwrap.Edit{Off: m.To.Start, Len: m.To.Len()})
+		}
+		o, a := diffwrap.Everything.Texts(diffwrap.Apply(after, broken))
+		for _, shown := range []string{o, a} {
+			if text := wholeComment.ReplaceAllString(shown, ""); strings.ContainsAny(text, "{<>}") {
+				t.Errorf("%q -> %q: shown is %q with %+v", before, after, shown, got)
+			}
+		}
+	})
+}
+
 // A mark that a save moves has moved, whatever its text is: its delimiters are not taken for those of another mark.
 func TestMarksMoveWithTheirLines(t *testing.T) {
 	for _, moved := range []string{"{++++}", "{----}", "{++ ++}", "{--\n--}", "{++new++}"} {
@@ -283,6 +319,19 @@ func TestBrokenDelimitersMoveWithTheirLines(t *testing.T) {
 	}
 }
 
+// A delimiter that moved with its line completes no mark of another line.
+func TestADelimiterCompletesNoMarkOfAnotherLine(t *testing.T) {
+	const before = "# {++a ++}\nd e\n f g\n\nh i j\n\nl m n\n## {++o ++}\n p {--\nk--}{++\n\nb c++}{--\n--}{++ ++}"
+	lines := strings.SplitAfter(before, "\n")
+	slices.Sort(lines)
+	after := strings.Join(lines, "")
+	got := textmerge.DiffExternal(before, after, nil)
+	open := strings.Index(before, "{--\nk")
+	if slices.ContainsFunc(got.Moved, func(m textmerge.MovedSpan) bool { return m.From.Start == open }) {
+		t.Errorf("%q -> %q: the opener of another line is that of %q: %+v", before, after, "{--\nk--}", got)
+	}
+}
+
 // A line that is typed among those of a mark takes the break that parts it from the line before, or behind it, as these do.
 func TestLinesAreTypedBesideBreaks(t *testing.T) {
 	for _, tt := range []struct{ before, after, typed string }{
@@ -323,9 +372,15 @@ func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 					after.WriteString(text)
 				}
 			} else {
-				text := randomtest.Pick(r, "", "", "|---|")
-				before.WriteString(text)
-				after.WriteString(text)
+				line := next()
+				for k, text := range randomtest.Pick(r, []string{""}, []string{"|---|"}, []string{"{--\n", "--}"}, []string{"{--\n", "  --}"},
+					[]string{"{--" + line + "\nx\n", "--}{++\nx\n", line + "++}"}) { // the last one moves a line
+					if k > 0 && r.IntN(2) == 0 {
+						fmt.Fprintf(&after, " %s ", next())
+					}
+					before.WriteString(text)
+					after.WriteString(text)
+				}
 				if r.IntN(2) == 0 {
 					after.WriteString(" " + next())
 				}

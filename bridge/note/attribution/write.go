@@ -65,8 +65,9 @@ func (x *Layout) isSoleWriter(s diffwrap.Span, author string) bool {
 
 // Written converts the lens's result for a marked text to the data of a record. made are the suggestions that the write
 // made, at offsets in the new text. moved are the new offsets of existing identities. older are the comments that
-// belong to the text. x is the layout of the old text; it is nil if that text had no marks.
-func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older []model.IDRange) {
+// belong to the text. plain is the text that left its marks. x is the layout of the old text; it is nil if that text had
+// no marks.
+func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older, plain []model.IDRange) {
 	for _, m := range res.Made {
 		rec := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
 		if m.Same {
@@ -81,12 +82,35 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRe
 		made = append(made, rec)
 	}
 	if x == nil {
-		return made, nil, nil
+		return made, nil, nil, nil
 	}
 	for _, m := range res.Moved {
 		moved = append(moved, x.MovedTo(m.From, m.To.Start)...)
 	}
-	return made, moved, x.olderComments(diffwrap.Apply(marked, res.Edits), res)
+	after := diffwrap.Apply(marked, res.Edits)
+	return made, moved, x.olderComments(after, res), x.unmarked(after, res)
+}
+
+// unmarked returns the text with pending suggestions that the write leaves outside of all marks.
+func (x *Layout) unmarked(after string, res diffwrap.Result) (runs []model.IDRange) {
+	if !slices.ContainsFunc(res.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) {
+		return nil
+	}
+	var plain []textmerge.Match
+	_, text, _ := res.Known.Layout(after)
+	for _, c := range text {
+		if c.Mark < 0 {
+			plain = append(plain, textmerge.Match{A: c.Start, B: c.Start, Len: c.Len()})
+		}
+	}
+	for _, m := range textmerge.Compose(textmerge.Unchanged(len(x.Raw), res.Edits), plain) {
+		for p := range x.In(diffwrap.Span{Start: m.A, End: m.A + m.Len}) {
+			if p.Pending(false) != nil || p.Pending(true) != nil {
+				runs = append(runs, p.ID)
+			}
+		}
+	}
+	return runs
 }
 
 // olderComments returns the existing comments that the write deletes, or that now follow a suggestion, at offsets in the

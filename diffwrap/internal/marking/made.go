@@ -327,9 +327,11 @@ func (t *tracer) joinMoved() {
 	if len(t.deleted) < 2 && len(lost) == 0 {
 		return
 	}
-	deleted := t.singleWords(func(r *marked) (string, []span.Span) { return r.old.text, r.old.notes },
+	deleted := t.singleWords(func(r *marked) (string, []span.Span, []span.Span) { return r.old.text, r.old.notes, r.old.stretches() },
 		func(h align.Hunk) span.Span { return h.Old }, func(string) bool { return true })
-	inserted := t.singleWords(func(r *marked) (string, []span.Span) { return r.text, r.notes },
+	inserted := t.singleWords(func(r *marked) (string, []span.Span, []span.Span) {
+		return r.text, r.notes, []span.Span{{End: len(r.text)}}
+	},
 		func(h align.Hunk) span.Span { return h.New }, func(word string) bool { return deleted[word]+lost[word] > 0 })
 	for word, k := range inserted {
 		for _, from := range []int{deleted[word], lost[word]} {
@@ -362,24 +364,27 @@ func (t *tracer) lostWords() map[string]int {
 }
 
 // singleWords returns the wanted words of the regions, with the number of the hunk that each is in, from 1. The number
-// is 0 if the word is in no hunk, or not the only one.
-func (t *tracer) singleWords(text func(*marked) (string, []span.Span), side func(align.Hunk) span.Span, wanted func(word string) bool) map[string]int {
+// is 0 if the word is in no hunk, or not the only one. text returns a region's text, the comments in it, and its
+// stretches: no word is in two of them.
+func (t *tracer) singleWords(text func(*marked) (text string, notes, stretches []span.Span), side func(align.Hunk) span.Span, wanted func(word string) bool) map[string]int {
 	in, first := make(map[string]int), 1
 	for i := range t.rewritten {
 		r, k := &t.rewritten[i], 0
-		text, notes := text(r)
-		for w := range markdown.Tokens(text, span.New(0, len(text)), notes) {
-			word := w.Of(text)
-			if !w.IsWord() || !wanted(word) {
-				continue
-			}
-			for k < len(r.hunks) && side(r.hunks[k]).End <= w.Start {
-				k++
-			}
-			_, again := in[word]
-			in[word] = 0
-			if !again && k < len(r.hunks) && side(r.hunks[k]).Start <= w.Start {
-				in[word] = first + k
+		text, notes, stretches := text(r)
+		for _, s := range stretches {
+			for w := range markdown.Tokens(text, s, notes) {
+				word := w.Of(text)
+				if !w.IsWord() || !wanted(word) {
+					continue
+				}
+				for k < len(r.hunks) && side(r.hunks[k]).End <= w.Start {
+					k++
+				}
+				_, again := in[word]
+				in[word] = 0
+				if !again && k < len(r.hunks) && side(r.hunks[k]).Start <= w.Start {
+					in[word] = first + k
+				}
 			}
 		}
 		first += len(r.hunks)

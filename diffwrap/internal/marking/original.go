@@ -62,6 +62,18 @@ func (p *Patch) original(from, to place) *original {
 	return o
 }
 
+// stretches returns the ranges of the text between the marks without text in it.
+func (o *original) stretches() (list []span.Span) {
+	start := 0
+	for _, x := range o.parts {
+		if x.size == 0 {
+			list = append(list, span.New(start, x.at))
+			start = x.at
+		}
+	}
+	return append(list, span.New(start, len(o.text)))
+}
+
 // inComment reports whether p continues the deleted comment of the previous part.
 func (p *part) inComment(before *part) bool {
 	return p.role == roleDropped && before.role == roleDropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
