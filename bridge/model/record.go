@@ -64,7 +64,7 @@ type Record struct {
 	// BrokenDelimiters are delimiters that no longer belong to a mark, because a user's save deleted the other
 	// delimiter of the pair.
 	BrokenDelimiters []IDRange `json:"torn,omitempty"`
-	// Plain is text of suggestions that a user's save took out of its marks, or whose marks the save deleted. It is no
+	// Plain is text of suggestions that a save or a write took out of its marks, or whose marks it deleted. It is no
 	// longer pending, even if it is inside another mark.
 	Plain []IDRange `json:"plain,omitempty"`
 	// Older are comments that existed before the change put suggestions next to them. They belong to the text.

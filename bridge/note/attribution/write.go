@@ -64,29 +64,54 @@ func (x *Layout) isSoleWriter(s diffwrap.Span, author string) bool {
 }
 
 // Written converts the lens's result for a marked text to the data of a record. made are the suggestions that the write
-// made, at offsets in the new text. moved are the new offsets of existing identities. older are the comments that
-// belong to the text. x is the layout of the old text; it is nil if that text had no marks.
-func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older []model.IDRange) {
+// made, at offsets in the new text. Remaps are the new offsets of existing identities. Older are the comments that
+// belong to the text. Plain is the text that the write took out of its marks. x is the layout of the old text; it is nil
+// if that text had no marks.
+func Written(x *Layout, marked string, res diffwrap.Result) (rec model.Record) {
 	for _, m := range res.Made {
-		rec := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
+		made := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
 		if m.Same {
-			rec = x.byID[m.From[0]].mark()
+			made = x.byID[m.From[0]].mark()
 		}
 		for _, s := range m.Add {
-			rec.AddRange(model.OffsetRange(s), true)
+			made.AddRange(model.OffsetRange(s), true)
 		}
 		for _, s := range m.Del {
-			rec.AddRange(model.OffsetRange(s), false)
+			made.AddRange(model.OffsetRange(s), false)
 		}
-		made = append(made, rec)
+		rec.Marks = append(rec.Marks, made)
 	}
 	if x == nil {
-		return made, nil, nil
+		return rec
 	}
 	for _, m := range res.Moved {
-		moved = append(moved, x.MovedTo(m.From, m.To.Start)...)
+		rec.Remaps = append(rec.Remaps, x.MovedTo(m.From, m.To.Start)...)
 	}
-	return made, moved, x.olderComments(diffwrap.Apply(marked, res.Edits), res)
+	after := diffwrap.Apply(marked, res.Edits)
+	rec.Older, rec.Plain = x.olderComments(after, res), x.withdrawn(after, res)
+	return rec
+}
+
+// withdrawn returns the text of suggestions that is in no mark after a write.
+func (x *Layout) withdrawn(after string, res diffwrap.Result) (ids []model.IDRange) {
+	kept := textmerge.Unchanged(len(x.Raw), res.Edits)
+	_, text, _ := res.Known.Layout(after)
+	for _, c := range text {
+		if c.Mark >= 0 {
+			continue
+		}
+		for len(kept) > 0 && kept[0].B+kept[0].Len <= c.Start {
+			kept = kept[1:]
+		}
+		for _, s := range kept {
+			was := diffwrap.Span{Start: max(s.B, c.Start), End: min(s.B+s.Len, c.End)}.Shift(s.A - s.B)
+			if was.Start >= was.End {
+				break
+			}
+			ids = append(ids, x.PendingIn(was)...)
+		}
+	}
+	return ids
 }
 
 // olderComments returns the existing comments that the write deletes, or that now follow a suggestion, at offsets in the

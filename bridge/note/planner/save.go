@@ -29,11 +29,7 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 		plan.Remaps = append(plan.Remaps, u.MovedTo(m.From, m.To.Start)...)
 	}
 	for _, body := range change.Plain {
-		for p := range u.In(body) {
-			if p.Pending(false) != nil || p.Pending(true) != nil {
-				plan.Plain = append(plan.Plain, p.ID)
-			}
-		}
+		plan.Plain = append(plan.Plain, u.PendingIn(body)...)
 	}
 	for _, m := range change.Broken {
 		if u.Delimits(m.From) {
