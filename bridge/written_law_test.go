@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -125,3 +126,53 @@ func fitsBeside(marked, text string, list []model.Suggestion, author model.Autho
 	_, err := diffwrap.Options{Author: author.Name, Owners: owners}.Put(marked, text)
 	return err == nil
 }
+
+// Text in no mark is in no suggestion, whatever agents suggested for it before: if a user moves the end of a mark behind plain
+// words, the same suggestions are pending as before.
+func TestPlainTextIsInNoSuggestion(t *testing.T) {
+	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
+		n := newReturning(t, "word1 word2 word3 word4 word5 word6 word7\n")
+		defer func() { n.stop() }()
+		pending := func() (list []string) {
+			all, err := n.ws.Suggestions(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range all {
+				list = append(list, fmt.Sprintf("%s %q %q", s.ID, s.Old, s.New))
+			}
+			return list
+		}
+		var log []string
+		for range 2 + r.IntN(4) {
+			words := make([]string, 7)
+			for i := range words {
+				words[i] = randomtest.Pick(r, "", fmt.Sprintf("word%d ", i+1), fmt.Sprintf("word%d ", i+1), fmt.Sprintf("a%d ", i+1))
+			}
+			text := strings.TrimSuffix(strings.Join(words, ""), " ") + "\n"
+			author := model.Author{Name: randomtest.Pick(r, "ann", "ann", "bob")}
+			res, err := n.ws.Write(t.Context(), "Notes/N.md", bridge.Write{Text: text, By: author})
+			if errors.Is(err, model.ErrRefused) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			log = append(log, fmt.Sprintf("%s: %q is %q", author.Name, text, res.Version.Raw()))
+		}
+		before, raw := pending(), n.note().Raw()
+		ends := plainBehind.FindAllStringSubmatchIndex(raw, -1)
+		if len(ends) == 0 {
+			return
+		}
+		at := randomtest.Pick(r, ends...)
+		saved := raw[:at[2]] + raw[at[4]:at[5]] + raw[at[2]:at[3]] + raw[at[5]:]
+		n.saves(saved)
+		if after := pending(); !slices.Equal(after, before) {
+			t.Fatalf("%s\na user saves %q\nbefore %q\nafter %q", strings.Join(log, "\n"), saved, before, after)
+		}
+	})
+}
+
+// plainBehind is the closer of a mark, and the plain words behind it.
+var plainBehind = regexp.MustCompile(`(\+\+\}|--\})([^{}]*word\d)`)

@@ -20,6 +20,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/randomtest"
@@ -63,6 +64,8 @@ const (
 // a).
 type scene struct {
 	raw, marked, o, a string
+	whole             string         // raw without the delimiters that the canonical text has not, or not at that place
+	merged            bool           // a compaction merged the records of the state, so relayfs recognises it or not
 	wholeO, wholeA    string         // o and a with the comments whose deletion, or addition as text, is pending
 	inRaw, inMarked   diffwrap.Known // recorded marks in raw and in marked
 }
@@ -190,6 +193,11 @@ func (m *mix) version(ws *bridge.Workspace) *model.Version {
 func (m *mix) scene(ws *bridge.Workspace) scene {
 	v := m.version(ws)
 	s := scene{raw: v.Raw(), marked: v.Canonical(), inRaw: v.RawKnown(), inMarked: v.Known()}
+	var broken []diffwrap.Span
+	for _, e := range v.CanonicalEdits() {
+		broken = append(broken, diffwrap.Span{Start: e.Off, End: e.Off + e.Len})
+	}
+	s.whole = textmerge.Without(s.raw, broken)
 	s.wholeO, s.wholeA = s.inMarked.Texts(s.marked)
 	s.o, s.a = wholeComment.ReplaceAllString(s.wholeO, ""), wholeComment.ReplaceAllString(s.wholeA, "")
 	return s
@@ -337,10 +345,12 @@ func acceptedOf(s scene) string { return s.a }
 // check checks the words after a step, except those that were in parts before it (inParts).
 func (s *step) check(before, after scene, parts map[string]bool) error {
 	if s.is != nil {
-		if after.o != s.is.o || after.a != s.is.a {
+		if after.o == s.is.o && after.a == s.is.a {
+			return nil
+		}
+		if !s.is.merged {
 			return fmt.Errorf("RESTORED: views are %q and %q, want %q and %q", after.o, after.a, s.is.o, s.is.a)
 		}
-		return nil
 	}
 	hadO, hadA, hasO, hasA := count(before.o), count(before.a), count(after.o), count(after.a)
 	loose := before.inLiterals()
@@ -408,7 +418,9 @@ func (m *mix) act(now scene) (step, error) {
 		return step{what: "renamed to " + to, keepsO: true, keepsA: true}, nil
 	case k < 97 && m.live == nil:
 		m.must(m.store.Checkpoint())
-		m.held = nil // after a compaction, relayfs does not recognise these states
+		for i := range m.held {
+			m.held[i].merged = true
+		}
 		return step{what: "compacted", keepsO: true, keepsA: true}, nil
 	}
 	m.stop()
@@ -464,6 +476,10 @@ func (m *mix) personEdits(now scene) step {
 		} else {
 			whole = append(whole, mark.Span)
 		}
+	}
+	inWhole, _, _ := diffwrap.Everything.Layout(now.whole) // a broken delimiter ends no mark
+	for _, mark := range inWhole {
+		whole = append(whole, mark.Span)
 	}
 	s.loose = make(map[string]bool)
 	for _, mark := range whole {
@@ -521,10 +537,11 @@ func (m *mix) restores(now scene) step {
 		m.src.Person(m.t).Save(m.rel, now.raw)
 		return step{what: fmt.Sprintf("a person cuts and pastes %q", line.Of(now.raw)), is: &now}
 	}
-	if len(m.held) == 0 {
+	held := slices.DeleteFunc(slices.Clone(m.held), func(x scene) bool { return x.merged })
+	if len(held) == 0 {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
-	is := m.held[m.r.IntN(len(m.held))]
+	is := held[m.r.IntN(len(held))]
 	m.src.Person(m.t).Save(m.rel, is.raw)
 	return step{what: "a person restores the file", is: &is}
 }
@@ -1218,7 +1235,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because some sequences are known to fail: about
-// one in 5,000 with new seeds does (750010195: a user moves the line with only the opener of a mark). make soak uses new ones.
+// one in 10,000 with new seeds does. make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, plainMix) }
 
 func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
@@ -1235,7 +1252,7 @@ func checkMixes(t *testing.T, rounds int, k kind) {
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
 	for k, seeds := range map[kind][]string{
-		plainMix:   {"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750", "540033953", "5530359", "8958528575", "710023825", "710004762", "730600681", "740001097", "792000936", "792001162", "791006373", "792007024"},
+		plainMix:   {"90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750", "540033953", "5530359", "8958528575", "710023825", "710004762", "730600681", "740001097", "792000936", "792001162", "791006373", "792007024", "791003140", "810009759", "792004345", "750010195", "770007836", "770005252", "750015045"},
 		sameWords:  {"77103157", "721005816", "721008287", "780001160", "780001820"},
 		otherEdits: {"2803", "4805", "722000515", "722002328", "722002808", "722003042", "722001327", "722001957", "722002076", "722004024", "722005370", "722005865", "722006231", "722006379", "722006927", "722001062", "722008318", "722002537", "722004577", "730800250", "722007889", "722000214", "722003112", "781000433", "781001865", "722008797", "820001585", "820004610", "820004940", "820002206", "722005537"},
 	} {

@@ -29,7 +29,15 @@ func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before
 // belong to no mark. The edits replace whole words and marks, and whole lines with the line break after them, so that
 // they merge well with concurrent changes.
 func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
-	edits := wholeWords(before, diffwrap.Diff(before, after), nil)
+	had, has := countWords(before), countWords(after)
+	edits := wholeWords(before, diffwrap.Diff(before, after), func(cut diffwrap.Span) bool {
+		for word := range countWords(cut.Of(before)) {
+			if had[word] > 0 && has[word] >= had[word] {
+				return true // the word is at another place, so this is no change of it
+			}
+		}
+		return false
+	})
 	if !hasMarkup(before) && len(torn) == 0 {
 		slide(before, after, edits, nil)
 		return ExternalChange{Edits: edits}
@@ -39,7 +47,7 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
-	a := externalDiff{before: before, after: after, oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
+	a := externalDiff{before: before, after: after, oldTokens: old, oldWords: had, isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
 	a.match(Unchanged(len(before), edits))
 	return a.run(edits, torn)
 }
@@ -234,7 +242,7 @@ type externalDiff struct {
 	matches, forth    []Match               // spans that both texts have; forth is for MapBack of old spans
 	oldTokens         []token               // tokens of before
 	remaining         []remainingDelimiters // by index of oldTokens: the token's delimiters in the new text
-	oldWords          map[string]bool       // words of before
+	oldWords          map[string]int        // words of before
 	broken            []brokenDelimiter
 	droppedDelimiters []diffwrap.Span // broken delimiters of the old text that are no longer at their place
 	cut               []diffwrap.Span // droppedDelimiters and the delimiters that the change cut out of marks
@@ -733,19 +741,19 @@ func outside(spans []Match, of []diffwrap.Span) (left []Match) {
 	return left
 }
 
-func wordsIn(text string) map[string]bool {
-	set := make(map[string]bool)
+func countWords(text string) map[string]int {
+	words := make(map[string]int)
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWord(r) }) {
-		set[w] = true
+		words[w]++
 	}
-	return set
+	return words
 }
 
 // isOld reports whether the old text has some word of a text, and whether it has all of them.
 func (a *externalDiff) isOld(text string) (some, all bool) {
 	all = true
-	for w := range wordsIn(text) {
-		some, all = some || a.oldWords[w], all && a.oldWords[w]
+	for w := range countWords(text) {
+		some, all = some || a.oldWords[w] > 0, all && a.oldWords[w] > 0
 	}
 	return some, all
 }

@@ -433,3 +433,33 @@ func TestAMarkAroundMovedLinesStays(t *testing.T) {
 		t.Errorf("%q -> %q: got %+v", before, after, got)
 	}
 }
+
+// A save that only moves lines changes no word: none is made of a part of another one.
+func TestMovedLinesKeepTheirWords(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		lines := make([]string, randomtest.Between(r, 3, 10))
+		for i := range lines {
+			words := make([]string, randomtest.Between(r, 1, 3))
+			for k := range words {
+				words[k] = "w" + string(randomtest.Some(r, 1, 4, []rune("12")...)) + "q"
+			}
+			lines[i] = randomtest.Pick(r, "", "- ") + strings.Join(words, " ") + "\n"
+		}
+		before := strings.Join(lines, "")
+		if r.IntN(2) == 0 {
+			slices.Sort(lines)
+		} else {
+			i := r.IntN(len(lines))
+			lines = slices.Insert(slices.Delete(slices.Clone(lines), i, i+1), r.IntN(len(lines)), lines[i])
+		}
+		after := strings.Join(lines, "")
+		for _, e := range textmerge.DiffExternal(before, after, nil).Edits {
+			cuts := func(at int) bool {
+				return at > 0 && at < len(before) && textmerge.InWord(rune(before[at-1])) && textmerge.InWord(rune(before[at]))
+			}
+			if cuts(e.Off) || cuts(e.Off+e.Len) {
+				t.Fatalf("%q -> %q: %+v cuts a word", before, after, e)
+			}
+		}
+	})
+}

@@ -101,6 +101,16 @@ func (u *Units) In(s diffwrap.Span) iter.Seq[Piece] {
 	}
 }
 
+// PendingIn returns the text of pending suggestions in s.
+func (u *Units) PendingIn(s diffwrap.Span) (ids []model.IDRange) {
+	for p := range u.In(s) {
+		if p.Pending(false) != nil || p.Pending(true) != nil {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
 func (u *Units) all() iter.Seq[Piece] { return u.In(diffwrap.Span{End: len(u.Raw)}) }
 
 // Resolve converts a range of offsets to identities. It returns any other range unchanged.

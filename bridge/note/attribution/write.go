@@ -64,35 +64,36 @@ func (x *Layout) isSoleWriter(s diffwrap.Span, author string) bool {
 }
 
 // Written converts the lens's result for a marked text to the data of a record. made are the suggestions that the write
-// made, at offsets in the new text. moved are the new offsets of existing identities. older are the comments that
-// belong to the text. plain is the text that left its marks. x is the layout of the old text; it is nil if that text had
-// no marks.
-func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older, plain []model.IDRange) {
+// made, at offsets in the new text. Remaps are the new offsets of existing identities. Older are the comments that
+// belong to the text. Plain is the text that the write took out of its marks. x is the layout of the old text; it is nil
+// if that text had no marks.
+func Written(x *Layout, marked string, res diffwrap.Result) (rec model.Record) {
 	for _, m := range res.Made {
-		rec := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
+		made := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
 		if m.Same {
-			rec = x.byID[m.From[0]].mark()
+			made = x.byID[m.From[0]].mark()
 		}
 		for _, s := range m.Add {
-			rec.AddRange(model.OffsetRange(s), true)
+			made.AddRange(model.OffsetRange(s), true)
 		}
 		for _, s := range m.Del {
-			rec.AddRange(model.OffsetRange(s), false)
+			made.AddRange(model.OffsetRange(s), false)
 		}
-		made = append(made, rec)
+		rec.Marks = append(rec.Marks, made)
 	}
 	if x == nil {
-		return made, nil, nil, nil
+		return rec
 	}
 	for _, m := range res.Moved {
-		moved = append(moved, x.MovedTo(m.From, m.To.Start)...)
+		rec.Remaps = append(rec.Remaps, x.MovedTo(m.From, m.To.Start)...)
 	}
 	after := diffwrap.Apply(marked, res.Edits)
-	return made, moved, x.olderComments(after, res), x.unmarked(after, res)
+	rec.Older, rec.Plain = x.olderComments(after, res), x.unmarked(after, res)
+	return rec
 }
 
 // unmarked returns the text with pending suggestions that the write leaves outside of all marks.
-func (x *Layout) unmarked(after string, res diffwrap.Result) (runs []model.IDRange) {
+func (x *Layout) unmarked(after string, res diffwrap.Result) (ids []model.IDRange) {
 	if !slices.ContainsFunc(res.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) {
 		return nil
 	}
@@ -104,13 +105,9 @@ func (x *Layout) unmarked(after string, res diffwrap.Result) (runs []model.IDRan
 		}
 	}
 	for _, m := range textmerge.Compose(textmerge.Unchanged(len(x.Raw), res.Edits), plain) {
-		for p := range x.In(diffwrap.Span{Start: m.A, End: m.A + m.Len}) {
-			if p.Pending(false) != nil || p.Pending(true) != nil {
-				runs = append(runs, p.ID)
-			}
-		}
+		ids = append(ids, x.PendingIn(diffwrap.Span{Start: m.A, End: m.A + m.Len})...)
 	}
-	return runs
+	return ids
 }
 
 // olderComments returns the existing comments that the write deletes, or that now follow a suggestion, at offsets in the

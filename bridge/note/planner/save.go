@@ -18,7 +18,7 @@ import (
 func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, history func() ([]model.Record, []model.Revision)) Plan {
 	u := table.UnitsOf(oldText, text.Runs())
 	change := textmerge.DiffExternal(oldText, raw, table.BrokenDelimiters(u))
-	if mayRestore(change, oldText, text) {
+	if mayRestore(change, text) {
 		records, older := history()
 		if plan, ok := restoring(records, older, oldText, raw); ok {
 			return plan
@@ -29,11 +29,7 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 		plan.Remaps = append(plan.Remaps, u.MovedTo(m.From, m.To.Start)...)
 	}
 	for _, body := range change.Plain {
-		for p := range u.In(body) {
-			if p.Pending(false) != nil || p.Pending(true) != nil {
-				plan.Plain = append(plan.Plain, p.ID)
-			}
-		}
+		plan.Plain = append(plan.Plain, u.PendingIn(body)...)
 	}
 	for _, m := range change.Broken {
 		if u.Delimits(m.From) {
@@ -43,20 +39,11 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 	return plan
 }
 
-// mayRestore reports whether a save may restore an earlier state in which other characters were present than change
-// keeps: it breaks marks, or an edit adds text or deletes text that equals the text beside it. A save that only adds text
-// restores nothing if the document has no deleted text.
-func mayRestore(change textmerge.ExternalChange, oldText string, text *ycrdt.Text) bool {
-	return len(change.Moved)+len(change.Broken)+len(change.Plain) > 0 ||
-		slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.New != "" || slides(oldText, e) }) &&
-			(slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) ||
-				slices.ContainsFunc(text.Pieces(0, text.Len()), func(p ycrdt.Piece) bool { return p.Deleted }))
-}
-
-// slides reports whether a deletion that begins one byte earlier or later has the same effect.
-func slides(text string, e diffwrap.Edit) bool {
-	end := e.Off + e.Len
-	return e.Off > 0 && text[e.Off-1] == text[end-1] || end < len(text) && text[e.Off] == text[end]
+// mayRestore reports whether a save may restore an earlier state: unless it only adds text, that state has text which was
+// deleted since.
+func mayRestore(change textmerge.ExternalChange, text *ycrdt.Text) bool {
+	return slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) ||
+		slices.ContainsFunc(text.Pieces(0, text.Len()), func(p ycrdt.Piece) bool { return p.Deleted })
 }
 
 // restoring plans the return to the newest earlier state whose text is raw. ok is false if there is none among the last

@@ -93,7 +93,7 @@ func Suggest(current *model.Version, x *attribution.Layout, text string, author 
 		plan.Edits = diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), res.Edits)
 		plan.Known = res.Known
 		if author.Name != "" {
-			plan.Marks, plan.Remaps, plan.Older, plan.Plain = attribution.Written(x, current.Canonical(), res)
+			plan.Record = attribution.Written(x, current.Canonical(), res)
 		}
 	}
 	if fm := res.FrontMatter; fm != nil {

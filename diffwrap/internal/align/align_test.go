@@ -395,3 +395,25 @@ func TestSentenceEnd(t *testing.T) {
 		}
 	}
 }
+
+// A change in one place deletes no word outside of that place, also if several lines have that word.
+func TestAChangeInOnePlaceKeepsTheOtherWords(t *testing.T) {
+	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
+		draw := func(n int) (text string) {
+			for range n {
+				text += randomtest.Pick(r, "a", "b", "c", "d", "e") + randomtest.Pick(r, " ", " ", " ", "\n", "\n- ", " | ")
+			}
+			return text
+		}
+		head, deleted, typed, tail := draw(r.IntN(8)), draw(r.IntN(4)), draw(r.IntN(3)), draw(r.IntN(8))
+		old, new := head+deleted+tail, head+typed+tail
+		words := func(s string) int { return len(strings.FieldsFunc(s, func(c rune) bool { return !markdown.InWord(c) })) }
+		n := 0
+		for _, e := range DiffKeepingWords(old, new, true) {
+			n += words(old[e.Off : e.Off+e.Len])
+		}
+		if n > words(deleted) {
+			t.Fatalf("%q -> %q: %d words are deleted, want at most %d: %+v", old, new, n, words(deleted), DiffKeepingWords(old, new, true))
+		}
+	})
+}

@@ -5,10 +5,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Diff implements diffwrap.Diff. If a single edit is as small as the script, Diff returns that edit, because a user
-// probably typed it in one place.
-func Diff(old, new string) []span.Edit {
-	hunks := (&Comparer{}).Exact(Side{Text: old}, Side{Text: new})
+// Diff implements diffwrap.Diff.
+func Diff(old, new string) []span.Edit { return edits(smallest(&Comparer{}, old, new), new) }
+
+// smallest finds a small change. If a single edit is as small as the script of Exact, smallest returns that edit, because
+// the text was probably changed in one place.
+func smallest(r *Comparer, old, new string) []Hunk {
+	hunks := r.Exact(Side{Text: old}, Side{Text: new})
 	size := 0
 	for _, h := range hunks {
 		size += h.Old.Len() + h.New.Len()
@@ -17,7 +20,7 @@ func Diff(old, new string) []span.Edit {
 	if n := h.Old.Len() + h.New.Len(); n < size || n == size && len(hunks) > 1 {
 		hunks = []Hunk{h}
 	}
-	return edits(hunks, new)
+	return hunks
 }
 
 func Words(old, new string) []span.Edit {
@@ -27,8 +30,7 @@ func Words(old, new string) []span.Edit {
 // DiffKeepingWords returns a script that keeps the words that both texts have. See KeepWords for letters.
 func DiffKeepingWords(old, new string, letters bool) []span.Edit {
 	var r Comparer
-	o, n := Side{Text: old}, Side{Text: new}
-	return edits(r.KeepWords(o, n, r.Exact(o, n), letters), new)
+	return edits(r.KeepWords(Side{Text: old}, Side{Text: new}, smallest(&r, old, new), letters), new)
 }
 
 func edits(hunks []Hunk, new string) []span.Edit {
