@@ -138,14 +138,8 @@ func (t *Undo) targetOfPresent(x item) target {
 	}
 	run := t.runs[x.run]
 	again := x.fact.Again(run.Role, t.entry.Seq)
-	switch run.Role {
-	case model.RoleAdditionAccepted:
-		w.inOriginal = w.inOriginal && again.Pending(false) == nil
-	case model.RoleDeletionRejected:
-		w.inAccepted = w.inAccepted && again.Pending(true) == nil
-	case model.RoleReplacement:
-		w.inOriginal, w.inAccepted = false, false
-	}
+	o, a := again.InViews()
+	w.inOriginal, w.inAccepted = x.inOriginal && o, x.inAccepted && a
 	w.changed = w.inOriginal != x.inOriginal || w.inAccepted != x.inAccepted
 	w.shown = w.inOriginal || w.inAccepted
 	switch {
