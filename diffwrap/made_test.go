@@ -275,6 +275,7 @@ func TestMadeIs(t *testing.T) {
 		{"{++one two\n++}{--old --}three four\nfive six\n", "22", "one two\nthree fifteen six\n", "{++one two\n++}{--old --}three {--four--}{++fifteen six++}{--\nfive six--}\n", ": -four\nfive six +fifteen six"},
 		{"{++a\n++}{--c--}{++ b++}\nd\n", "1b1", "a\n b\ne\nd\n", "{++a\n++}{--c--}{++ b\ne++}\nd\n", "s1: +a\n b\ne"},
 		{"one{++\nx++}{++\ny++} two\nthree\n", "b1", "one\nx\ny two\nthree\nfour\n", "one{++\nx++}{++\ny++} two\nthree{++\nfour++}\n", ": +\nfour"},
+		{"one{++\nx++}{++\ny++} two\n", "b1", "one\nx\ntwo\n", "one{++\nx++}{-- --}{++\n++}two\n", "s1: -  +\n"},
 		{"one {--two--}{++2++} three {--four--}{++4++}\n", "2211", "one 2 three 5\n", "one {--two--}{++2++} three {--four--}{++5++}\n", "s1: -four +5"},
 	} {
 		b := openBook(tt.raw)

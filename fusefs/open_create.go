@@ -63,6 +63,9 @@ func (h *Handle) open(ctx context.Context) syscall.Errno {
 	}
 	if kept != nil {
 		kept.Release(ctx)
+		if errno == syscall.ESTALE { // the kernel would not repeat the open again
+			errno = f.t.errno.Of(ctx, "open", f.path(), model.ErrConflict)
+		}
 	}
 	return errno
 }

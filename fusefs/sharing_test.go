@@ -788,3 +788,43 @@ func (n *sharedNote) check(t testing.TB, ws *bridgetest.Fixture) {
 		t.Logf("the vault has %q", raw)
 	}
 }
+
+// The kernel repeats an open once only. If another process of the agent then fails to save through the inode, the open fails
+// with the error of a file that others have changed, and the program's next open succeeds.
+func TestRepeatedOpenOfAFailedSave(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	const base = "# Log\n\nline words here\n"
+	for _, flags := range []uint32{syscall.O_RDONLY, syscall.O_RDWR, syscall.O_WRONLY | syscall.O_TRUNC} {
+		_, k := newSharedKernel(t, base)
+		process := func(agent string, i int) *sharedProcess { return newSharedProcess(t, k, agents, agent, i) }
+		first, sibling, other := process("claude", 0), process("claude", 1), process("codex", 0)
+		held := other.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND)
+		pauses := 0
+		first.pause = func() {
+			if pauses++; pauses != 3 { // before the first open, before the lookup, and before the repeated open
+				return
+			}
+			fd := sibling.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND)
+			fd.write("{++refused++}\n")
+			if errno := fd.h.Flush(sibling.ctx); errno != syscall.EINVAL {
+				t.Errorf("the sibling's save: %v", errno)
+			}
+			fd.release()
+			k.settle(func() bool { return true })
+		}
+		var failure string
+		first.failed = func(format string, args ...any) { failure = fmt.Sprintf(format, args...) }
+		if fd := first.open(sharedName, flags); fd != nil {
+			t.Errorf("flags %#x: opened %q", flags, fd.read())
+		}
+		if want := fmt.Sprintf("open %s with flags %#x: %v", sharedName, flags, syscall.EBUSY); failure != want {
+			t.Errorf("%s, want %s", failure, want)
+		}
+		failure, first.pause = "", func() {}
+		if got := first.readNote(); failure != "" || got != base {
+			t.Errorf("flags %#x: then %q, %s", flags, got, failure)
+		}
+		held.close()
+	}
+}

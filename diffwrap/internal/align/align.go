@@ -65,8 +65,8 @@ func compare(r *Comparer, old, new Side, m mode) (hunks []Hunk) {
 		}
 		hunks = append(hunks, keepComments(r, found, o, n, joined(stretch))...)
 	}
-	// A line break in front of the rest of a line belongs to the text that is added there with it.
-	for m.fragment && len(hunks) > 1 && hunks[0].Old.Empty() && hunks[1].Old.Empty() && hunks[0].Old == hunks[1].Old {
+	// A line break that is added before the rest of a line belongs to the change directly behind it.
+	for m.fragment && len(hunks) > 1 && hunks[0].Old.End == 0 && hunks[1].Old.Start == 0 {
 		hunks[1] = hunks[0].Union(hunks[1])
 		hunks = hunks[1:]
 	}
