@@ -403,7 +403,9 @@ func TestAChangeInOnePlaceKeepsTheOtherWords(t *testing.T) {
 		}
 		head, deleted, typed, tail := draw(r.IntN(8)), draw(r.IntN(4)), draw(r.IntN(3)), draw(r.IntN(8))
 		old, new := head+deleted+tail, head+typed+tail
-		words := func(s string) int { return len(strings.FieldsFunc(s, func(c rune) bool { return !markdown.InWord(c) })) }
+		words := func(s string) int {
+			return len(strings.FieldsFunc(s, func(c rune) bool { return !markdown.InWord(c) }))
+		}
 		n := 0
 		for _, e := range DiffKeepingWords(old, new, true) {
 			n += words(old[e.Off : e.Off+e.Len])
