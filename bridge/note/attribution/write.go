@@ -63,7 +63,7 @@ func (x *Layout) isSoleWriter(s diffwrap.Span, author string) bool {
 	return len(x.Runs) > 0
 }
 
-// Written converts the lens's result for a marked text to the data of a record. made are the suggestions that the write
+// Written converts the lens's result for a marked text to the data of a record. Marks are the suggestions that the write
 // made, at offsets in the new text. Remaps are the new offsets of existing identities. Older are the comments that
 // belong to the text. Plain is the text that the write took out of its marks. x is the layout of the old text; it is nil
 // if that text had no marks.

@@ -18,7 +18,7 @@ import (
 func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, history func() ([]model.Record, []model.Revision)) Plan {
 	u := table.UnitsOf(oldText, text.Runs())
 	change := textmerge.DiffExternal(oldText, raw, table.BrokenDelimiters(u))
-	if mayRestore(change, text) {
+	if mayRestore(change.Edits, raw, text) {
 		records, older := history()
 		if plan, ok := restoring(records, older, oldText, raw); ok {
 			return plan
@@ -39,11 +39,17 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 	return plan
 }
 
-// mayRestore reports whether a save may restore an earlier state: unless it only adds text, that state has text which was
-// deleted since.
-func mayRestore(change textmerge.ExternalChange, text *ycrdt.Text) bool {
-	return slices.ContainsFunc(change.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) ||
-		slices.ContainsFunc(text.Pieces(0, text.Len()), func(p ycrdt.Piece) bool { return p.Deleted })
+// mayRestore reports whether a save may restore an earlier state. A save that only adds text restores nothing if the
+// document has no deleted text. A save that only deletes text, and leaves no mark, is a deletion: an undo may bring back
+// what was there since that state.
+func mayRestore(edits []diffwrap.Edit, raw string, text *ycrdt.Text) bool {
+	switch {
+	case !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }):
+		return slices.ContainsFunc(text.Pieces(0, text.Len()), func(p ycrdt.Piece) bool { return p.Deleted })
+	case !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" }):
+		return attribution.MarksIn(raw)
+	}
+	return true
 }
 
 // restoring plans the return to the newest earlier state whose text is raw. ok is false if there is none among the last
