@@ -129,9 +129,9 @@ func CheckFrontMatterChange(before, after string) error {
 	return err
 }
 
-// CheckFrontMatterMerge returns an error if a writer has read base and written text, the front matter has changed to that
-// of current in the meantime, and one of the three has none. The texts cannot be merged: the properties of one writer
-// would become a part of the body.
+// CheckFrontMatterMerge returns ErrFrontMatterChanged if a writer has read base and written text, the front matter has
+// changed to that of current in the meantime, and one of the three has none. The texts cannot be merged: the properties
+// of one writer would become a part of the body.
 func CheckFrontMatterMerge(base, current, text string) error {
 	blockOf := func(text string) string {
 		end, _ := FrontMatter(text)
@@ -141,7 +141,7 @@ func CheckFrontMatterMerge(base, current, text string) error {
 	if b == c || b == t || b != "" && c != "" && t != "" {
 		return nil
 	}
-	return refuseFrontMatter("has changed since it was read", "read the note again, and repeat the change")
+	return &RefusedError{Line: 1, Literal: "---", Err: ErrFrontMatterChanged, advice: "read the note again, and repeat the change"}
 }
 
 // checkFrontMatter returns an error unless a front matter block, given with its fences, is empty or a YAML mapping with

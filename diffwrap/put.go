@@ -230,7 +230,8 @@ func (p *putter) isWritersName(name string) bool {
 
 func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
 	r := Result{Edits: d.Edits, Known: Known{marks: doc.Counted()}, FrontMatter: p.matter.change}
-	if !d.LiteralOpener.Empty() && !LiteralsOf(p.New).Has(d.LiteralOpener.Start) {
+	isShown := func(c critic.Cell) bool { return c.Kind != critic.Text && c.Start == d.LiteralOpener.Start }
+	if !d.LiteralOpener.Empty() && slices.ContainsFunc(critic.Parse(p.New, critic.Known{}).Cells, isShown) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
 			span.LineOf(p.New, d.LiteralOpener.Start), d.LiteralOpener.Of(p.New)))

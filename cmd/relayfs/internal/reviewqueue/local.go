@@ -143,11 +143,11 @@ func (q *Queue) withContext(ctx context.Context, list []model.Suggestion) []Sugg
 		out[i].After = cutComments(out[i].After, len(s.Comments))
 	}
 	n := Note{Text: v.Canonical(), Known: v.Known().Offsets(), Literal: v.Known().Literal()}
-	at := 0
+	all, at := n.stretches(), 0
 	for _, group := range Groups(out) {
 		from, last := at, at+len(group)-1
 		if at = last + 1; from < last {
-			group[0].Pieces = slices.Concat([]Piece{{UnchangedPiece, out[from].Before}}, n.pieces(now[from].Start, now[last].End), []Piece{{UnchangedPiece, out[last].After}})
+			group[0].Pieces = slices.Concat([]Piece{{UnchangedPiece, out[from].Before}}, n.pieces(all, now[from].Start, now[last].End), []Piece{{UnchangedPiece, out[last].After}})
 		}
 	}
 	return out

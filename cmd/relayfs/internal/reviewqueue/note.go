@@ -92,34 +92,42 @@ func (n *Note) InPieces(id string) (before, rest []Piece) {
 	if i := slices.IndexFunc(n.Suggestions, func(s Suggestion) bool { return s.ID == id && len(s.Places) > 0 }); i >= 0 {
 		at = n.Suggestions[i].Places[0].Start
 	}
-	return n.pieces(0, at), n.pieces(at, len(n.Text))
+	all := n.stretches()
+	return n.pieces(all, 0, at), n.pieces(all, at, len(n.Text))
 }
 
-// pieces splits a range of the text. The range must not begin or end inside a mark.
-func (n *Note) pieces(from, to int) (list []Piece) {
+type stretch struct {
+	diffwrap.Span
+	kind PieceKind
+}
+
+// stretches splits the text, without the delimiters of its marks.
+func (n *Note) stretches() (all []stretch) {
 	_, texts, syntax := n.Marks().Layout(n.Text)
-	add := func(kind PieceKind, at diffwrap.Span) {
-		if from <= at.Start && at.Start < to {
-			list = append(list, Piece{kind, n.Text[at.Start:min(at.End, to)]})
-		} else if at.Start < from && from < at.End {
-			list = append(list, Piece{kind, n.Text[from:min(at.End, to)]})
-		}
-	}
 	for _, c := range texts {
 		for ; len(syntax) > 0 && syntax[0].Start < c.Start; syntax = syntax[1:] {
-			add(UnchangedPiece, syntax[0])
+			all = append(all, stretch{syntax[0], UnchangedPiece})
 		}
 		switch {
 		case c.Deleted:
-			add(OldPiece, c.Span)
+			all = append(all, stretch{c.Span, OldPiece})
 		case c.Added:
-			add(NewPiece, c.Span)
+			all = append(all, stretch{c.Span, NewPiece})
 		default:
-			add(UnchangedPiece, c.Span)
+			all = append(all, stretch{c.Span, UnchangedPiece})
 		}
 	}
 	for _, s := range syntax {
-		add(UnchangedPiece, s)
+		all = append(all, stretch{s, UnchangedPiece})
+	}
+	return all
+}
+
+// pieces returns the pieces of all that are in a range of the text. The range must not begin or end inside a mark.
+func (n *Note) pieces(all []stretch, from, to int) (list []Piece) {
+	i, _ := slices.BinarySearchFunc(all, from, func(s stretch, from int) int { return s.End - from - 1 })
+	for ; i < len(all) && all[i].Start < to; i++ {
+		list = append(list, Piece{all[i].kind, n.Text[max(from, all[i].Start):min(all[i].End, to)]})
 	}
 	return list
 }
