@@ -71,6 +71,9 @@ func TestSaveToAFormerPath(t *testing.T) {
 			a := m.agent(t, "F")
 			a.do(`keep("text", read("Note.md"))`)
 			m.Rename("F/Note.md", "F/Moved.md")
+			eventually(t, func() error {
+				return wants("the mount", a.do(`" ".join(os.listdir(".")) + str(os.path.exists("Note.md"))`), `"Moved.mdFalse"`)
+			})
 			if got := a.do(`%s("Note.md", held["text"].replace("six", "seven"))`, how); got != "null" {
 				t.Fatal(got)
 			}

@@ -60,6 +60,12 @@ func (f *File) lifeState() (l inodeState) {
 	return l
 }
 
+// isStored reports whether f is a note that the workspace has.
+func (f *File) isStored() (stored bool) {
+	f.update(func(s *fileState) { stored = s.doc != 0 })
+	return stored
+}
+
 func (f *File) attachment() (h *attachmentHandle) {
 	f.update(func(s *fileState) { h = s.alias })
 	return h
