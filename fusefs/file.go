@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,8 +19,6 @@ import (
 // File is a note or a scratch file. A rename can turn a scratch file into a note, and a note into a scratch file.
 type File struct {
 	common
-
-	adopted atomic.Bool // a rename is turning the file into a note; events of that save must not replace the note's inodes
 
 	mu    sync.Mutex
 	state fileState
