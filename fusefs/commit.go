@@ -228,7 +228,7 @@ func (f *fileState) stored(c *change, res bridge.Result, err error) {
 		return // the file was deferred or unlinked in the meantime
 	}
 	if f.doc == 0 {
-		f.doc, f.life = res.ID, f.life.After(evStore)
+		f.doc = res.ID
 		f.t.setDoc(f.File, res.ID)
 	}
 	f.text.SetLatest(res.Version)

@@ -1,6 +1,7 @@
 package fusefs_test
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -54,6 +55,46 @@ func TestNewNoteLeavesDuringItsFirstSave(t *testing.T) {
 				m.Delete("F/Moved.md")
 				eventually(t, func() error { return wants("the mount", a.do(`sorted(os.listdir("."))`), `["keep.md"]`) })
 			}
+		})
+	}
+}
+
+// A user moves a note, and the mount shows it at its new path. If a program that has read the note at the old path then
+// saves it there, it creates a new note, as on any disk, because it finds its file at that path only. The moved note
+// stays as it is, and a user can reject the new note.
+func TestSaveToAFormerPath(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"write", "replace"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			m := mount(t, map[string]string{"F/Note.md": tideTable})
+			a := m.agent(t, "F")
+			a.do(`keep("text", read("Note.md"))`)
+			m.Rename("F/Note.md", "F/Moved.md")
+			eventually(t, func() error {
+				return wants("the mount", a.do(`" ".join(os.listdir(".")) + str(os.path.exists("Note.md"))`), `"Moved.mdFalse"`)
+			})
+			if got := a.do(`%s("Note.md", held["text"].replace("six", "seven"))`, how); got != "null" {
+				t.Fatal(got)
+			}
+			want := strings.Replace(tideTable, "six", "seven", 1)
+			checkText(t, "the new note", m.cat(t, "F/Note.md"), want)
+			m.checkSuggested(t, "F/Note.md", "", want)
+			m.checkSuggested(t, "F/Moved.md", tideTable, tideTable)
+			list, err := m.Suggestions(t.Context(), "")
+			if err != nil || len(list) == 0 {
+				t.Fatalf("%d suggestions, %v", len(list), err)
+			}
+			var ids []string
+			for _, s := range list {
+				ids = append(ids, s.ID)
+			}
+			if _, err := m.Decide(t.Context(), ids, model.Rejected, model.Author{Name: "person"}); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, func() error {
+				return wants("the vault", strings.Join(m.Source("F").Person(t).Names(), " "), "Moved.md")
+			})
 		})
 	}
 }

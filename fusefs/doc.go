@@ -69,9 +69,8 @@
 //	WriteFailed  at a write, from its base:   Buffered; when the note has that text: Loaded
 //
 // Independent of both are location.gone (the workspace has no node at the path any more),
-// fileState.pagesStored (the kernel has pages), fileState.nameHold (the name keeps its inode for a moment),
-// File.adopted (a rename is in progress) and fileState.alias (programs that have the file open
-// continue with an attachment).
+// fileState.pagesStored (the kernel has pages), fileState.nameHold (the name keeps its inode for a moment), and
+// fileState.alias (programs that have the file open continue with an attachment).
 //
 // # Concurrency and lock order
 //

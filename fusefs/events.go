@@ -50,8 +50,8 @@ func (t *tree) wakeWatchers(ev model.Event) {
 }
 
 func (t *tree) contentChanged(ev model.Event, mine bool) {
-	if save, ok := ev.Origin.(*File); ok && mine && save.adopted.Load() {
-		return // the inode at this name is about to be replaced by the saved one
+	if save, ok := ev.Origin.(*File); ok && mine && (!save.lifeState().IsNote() || save.path() != ev.Path) {
+		return // a save by rename: save is about to become the inode at this name
 	}
 	var k *nodeEntry
 	var replaced []*File

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,8 +19,6 @@ import (
 // File is a note or a scratch file. A rename can turn a scratch file into a note, and a note into a scratch file.
 type File struct {
 	common
-
-	adopted atomic.Bool // a rename is turning the file into a note; events of that save must not replace the note's inodes
 
 	mu    sync.Mutex
 	state fileState
@@ -58,6 +55,12 @@ func (f *File) update(fn func(*fileState)) {
 func (f *File) lifeState() (l inodeState) {
 	f.update(func(s *fileState) { l = s.life })
 	return l
+}
+
+// isStored reports whether f is a note that the workspace has.
+func (f *File) isStored() (stored bool) {
+	f.update(func(s *fileState) { stored = s.doc != 0 })
+	return stored
 }
 
 func (f *File) attachment() (h *attachmentHandle) {

@@ -7,8 +7,7 @@ type inodeState uint8
 
 const (
 	stateScratch       inodeState = iota // a scratch file, which only this mount has
-	stateUnstored                        // a note that the workspace does not have yet
-	stateLive                            // the inode at a note's name
+	stateLive                            // the inode at a note's name; the workspace has the note unless its ID is 0
 	stateReplaced                        // another inode has taken the note's name; handles of this inode keep its text
 	stateWriteFailed                     // like stateReplaced, because the text could not be saved
 	stateUnlinked                        // a scratch file without a name
@@ -19,7 +18,6 @@ type inodeEvent uint8
 
 const (
 	evAdopt         inodeEvent = iota // a rename made the file's content the content of a note
-	evStore                           // the workspace has stored the note
 	evReplace                         // the note has another text
 	evFailWrite                       // the content could not be saved
 	evBecomeScratch                   // the file is no longer a note, but keeps a name
@@ -28,23 +26,20 @@ const (
 )
 
 // stateAfter has the next state, by event and present state.
-var stateAfter = [...][7]inodeState{
+var stateAfter = [...][6]inodeState{
 	// The present states are in the order of their constants.
-	evAdopt:         {stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive},
-	evStore:         {stateScratch, stateLive, stateLive, stateReplaced, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
-	evReplace:       {stateScratch, stateUnstored, stateReplaced, stateReplaced, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
-	evFailWrite:     {stateScratch, stateUnstored, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
-	evBecomeScratch: {stateScratch, stateScratch, stateScratch, stateScratch, stateScratch, stateUnlinked, stateUnlinkedStale},
-	evUnlink:        {stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinkedStale, stateUnlinked, stateUnlinkedStale},
-	evUnlinkStale:   {stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale},
+	evAdopt:         {stateLive, stateLive, stateLive, stateLive, stateLive, stateLive},
+	evReplace:       {stateScratch, stateReplaced, stateReplaced, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
+	evFailWrite:     {stateScratch, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
+	evBecomeScratch: {stateScratch, stateScratch, stateScratch, stateScratch, stateUnlinked, stateUnlinkedStale},
+	evUnlink:        {stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinkedStale, stateUnlinked, stateUnlinkedStale},
+	evUnlinkStale:   {stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale},
 }
 
 func (s inodeState) After(e inodeEvent) inodeState { return stateAfter[e][s] }
 
 // IsNote reports whether the content is, or will be, the content of a document.
-func (s inodeState) IsNote() bool { return stateUnstored <= s && s <= stateWriteFailed }
-
-func (s inodeState) IsStored() bool { return stateLive <= s && s <= stateWriteFailed }
+func (s inodeState) IsNote() bool { return stateLive <= s && s <= stateWriteFailed }
 
 func (s inodeState) IsReplaced() bool { return stateReplaced <= s && s <= stateWriteFailed }
 

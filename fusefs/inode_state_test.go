@@ -10,7 +10,7 @@ func TestTransitions(t *testing.T) {
 	for e := evAdopt + 1; e <= evUnlinkStale; e++ {
 		for s := stateScratch; s <= stateUnlinkedStale; s++ {
 			next := s.After(e)
-			if s.IsReplaced() && (next == stateLive || next == stateUnstored) {
+			if s.IsReplaced() && next == stateLive {
 				t.Errorf("event %d: state %d becomes %d", e, s, next)
 			}
 			if s.Links() == 0 && next.Links() != 0 {

@@ -222,11 +222,11 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	f := t.newFile(mode & 0o7777)
 	f.moveTo(p)
 	b := &content.Buffer{Truncated: true}
-	f.state.life, f.state.text = stateUnstored, content.WrittenText(b)
+	f.state.life, f.state.text = stateLive, content.WrittenText(b)
 	t.update(func(tb *tableState) {
 		ino := tb.inos.next()
 		if du := tb.cancelUnlink(p); du != nil {
-			f.state.life, f.state.doc, b.Base = stateLive, du.doc, du.image
+			f.state.doc, b.Base = du.doc, du.image
 			f.state.text.SetLatest(du.image.Version)
 			ino = tb.inos.of(p, du.doc)
 			tb.lastUnlink[prog.Identity] = now

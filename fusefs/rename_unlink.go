@@ -147,7 +147,7 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 	err := f.commitHeld(ctx, false)
 	switch {
 	case err != nil:
-	case !f.lifeState().IsStored():
+	case !f.isStored():
 		m.remove(f)
 		f.update(func(s *fileState) { s.detach(evBecomeScratch) })
 	default:
@@ -296,7 +296,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 			o.touch()
 		}
 	}()
-	if !f.lifeState().IsStored() {
+	if !f.isStored() {
 		t.remove(f)
 		return nil
 	}

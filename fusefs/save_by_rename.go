@@ -32,8 +32,6 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	f.adopted.Store(true)
-	defer f.adopted.Store(false)
 	res, err := c.store(ctx)
 	if err != nil {
 		return m.errno.Of(ctx, "rename", p, err)

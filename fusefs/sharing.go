@@ -93,12 +93,12 @@ func (f *fileState) isHeldForOthers(h *Handle) bool {
 // held for another session. A note that the workspace does not have yet is stored first.
 func (f *File) giveWay(ctx context.Context, h *Handle) {
 	var unstored bool
-	f.update(func(s *fileState) { unstored = s.life == stateUnstored && s.isUsedByOthers(h) })
+	f.update(func(s *fileState) { unstored = s.doc == 0 && s.isUsedByOthers(h) })
 	if unstored {
 		_ = f.commit(ctx, true) // an error belongs to the handle that wrote
 	}
 	f.update(func(s *fileState) {
-		if s.life != stateLive || !s.isUsedByOthers(h) && !s.isHeldForOthers(h) {
+		if s.life != stateLive || s.doc == 0 || !s.isUsedByOthers(h) && !s.isHeldForOthers(h) {
 			return
 		}
 		if text := s.text.Committed(); text.IsStale() {
@@ -156,7 +156,7 @@ func (f *fileState) isDirtyBy(prog program.Program) bool {
 func (f *File) replaceBySave(prog program.Program) {
 	var stays bool
 	f.update(func(s *fileState) {
-		if stays = s.life.IsStored() && !s.isDirtyBy(prog); stays {
+		if stays = s.doc != 0 && !s.isDirtyBy(prog); stays {
 			s.life = s.life.After(evReplace)
 			if s.mayBeOpen() || s.text.Buffer() != nil {
 				f.t.trackReplaced(f)
