@@ -223,6 +223,10 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader, take func(*http.Response) error) error {
 	return c.attended(ctx, func(ctx context.Context) error {
+		if b, ok := body.(io.Closer); ok { // net/http waits for a read of the body to end
+			stop := context.AfterFunc(ctx, func() { b.Close() })
+			defer stop()
+		}
 		resp, err := c.send(ctx, method, path, query, header, body)
 		if err != nil {
 			return err
