@@ -134,7 +134,9 @@ func (c *rpc) receive(out io.Reader) {
 	sc := bufio.NewScanner(out)
 	sc.Buffer(nil, 64<<20)
 	for sc.Scan() {
-		c.take(sc.Bytes())
+		if len(sc.Bytes()) > 0 {
+			c.take(sc.Bytes())
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func TestErrorsOfTheProtocol(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(answer); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+			if got := strings.TrimSpace(string(answer)); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})

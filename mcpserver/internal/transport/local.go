@@ -59,8 +59,8 @@ type LocalSession struct {
 
 // Local serves programs such as 'relayfs mcp' on stdio, each of which forwards the messages of one client. A session is
 // one request: its body has the messages of the client, and its response has those of the server, one per line. The
-// session ends with the body. If the server ends first, it answers the requests that it has read, and then ends the
-// response. So a request without an answer was not executed if the response ends without an error.
+// session ends with the body. If the server ends first, it answers the requests that it has taken, and then sends an
+// empty line. So it has not executed a request that has no answer before the empty line.
 //
 // Streamable HTTP does not have the order of a client's messages, and has no sessions in the newest protocol version.
 type Local struct {
@@ -72,9 +72,9 @@ type Local struct {
 
 func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := context.WithoutCancel(r.Context()) // requests in progress continue even if the client disconnects
-	ended, end := context.WithCancel(ctx)
-	defer end()
-	c := &local{LocalSession: h.Begin(r), h: h, ended: ended, w: w, out: http.NewResponseController(w), notices: make(chan mcp.JSONRPCNotification, maxNotices)}
+	c := &local{LocalSession: h.Begin(r), h: h, w: w, out: http.NewResponseController(w), notices: make(chan mcp.JSONRPCNotification, maxNotices)}
+	c.ended, c.end = context.WithCancel(ctx)
+	defer c.end()
 	if err := h.Protocol.RegisterSession(ctx, c); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -83,24 +83,40 @@ func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.Subscriptions.End(c.ID)
 	_ = c.out.EnableFullDuplex() // only HTTP/1 needs it and has it
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("Connection", "close") // the deadline must not affect another request
+	w.Header().Set("Connection", "close") // the deadline of finish must not affect another request
 	_ = c.out.Flush()                     // if this fails, reading fails too
-	stop := context.AfterFunc(r.Context(), func() { c.out.SetReadDeadline(time.Now()) })
-	defer stop()
-	var calls sync.WaitGroup
-	calls.Go(c.notify)
+	c.calls.Go(c.notify)
+	finish := sync.OnceFunc(c.finish)
+	defer finish()
+	defer context.AfterFunc(r.Context(), finish)()
 	for in := Lines(r.Body); in.Scan() && in.Err() == nil; { // with an error, the line may be incomplete
-		c.receive(ctx, bytes.Clone(in.Bytes()), &calls)
+		c.receive(ctx, bytes.Clone(in.Bytes()))
 	}
-	end()
-	calls.Wait()
+}
+
+// goodbyeTime is the maximum time that a client may take to end a session that the server has finished.
+const goodbyeTime = time.Second
+
+// finish stops taking messages, waits for the requests in progress, and tells the client that no message follows. The
+// server still reads, because the client might lose answers if the connection were closed while it sends.
+func (c *local) finish() {
+	c.taking.Lock()
+	c.end()
+	c.taking.Unlock()
+	c.calls.Wait()
+	_ = c.sendLine(nil) // the client may have disconnected
+	_ = c.out.SetReadDeadline(time.Now().Add(goodbyeTime))
 }
 
 // local is one client, and the mcp-go session of its requests.
 type local struct {
 	LocalSession
-	h     *Local
-	ended context.Context // done when the client sends no more messages
+	h *Local
+
+	taking sync.Mutex      // held while a message is taken, and while the session ends
+	ended  context.Context // done when the session takes no more messages
+	end    context.CancelFunc
+	calls  sync.WaitGroup
 
 	writing sync.Mutex // guards the fields below
 	w       io.Writer
@@ -133,7 +149,12 @@ func (c *local) IsSubscribedToResource(uri string) bool {
 
 // receive handles a message. It returns when "initialize" or a notification is completed, or when any other request has
 // started.
-func (c *local) receive(ctx context.Context, message []byte, calls *sync.WaitGroup) {
+func (c *local) receive(ctx context.Context, message []byte) {
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	if c.ended.Err() != nil {
+		return
+	}
 	var head struct {
 		Method mcp.MCPMethod   `json:"method"`
 		ID     json.RawMessage `json:"id"`
@@ -158,7 +179,7 @@ func (c *local) receive(ctx context.Context, message []byte, calls *sync.WaitGro
 	if head.ID == nil || head.Method == mcp.MethodInitialize {
 		answer()
 	} else {
-		calls.Go(answer)
+		c.calls.Go(answer)
 	}
 }
 
@@ -193,13 +214,17 @@ func (c *local) notify() {
 }
 
 func (c *local) send(message any) error {
-	text, err := json.Marshal(message)
+	line, err := json.Marshal(message)
 	if err != nil {
 		return err
 	}
+	return c.sendLine(line)
+}
+
+func (c *local) sendLine(line []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if _, err := c.w.Write(append(text, '\n')); err != nil {
+	if _, err := c.w.Write(append(line, '\n')); err != nil {
 		return err
 	}
 	return c.out.Flush()

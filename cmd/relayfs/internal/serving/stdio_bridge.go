@@ -234,7 +234,7 @@ func (b *stdioBridge) open(ctx context.Context, server *owner.Client) error {
 func (b *stdioBridge) follow(s *mcpSession, r io.Reader) error {
 	for in := bufio.NewReader(r); ; {
 		line, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
+		if err == nil && len(line) == 1 { // the server has finished the session
 			return nil
 		}
 		if err == nil && !s.finish(parse(line)).hidden {
