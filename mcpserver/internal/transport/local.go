@@ -1,8 +1,8 @@
 // Package transport serves MCP over HTTP in two ways. Local (local.go) serves clients of this machine on the socket of
 // the owner, in all protocol versions. HTTPHandler (http.go) serves Streamable HTTP by mcp-go, in the protocol versions
 // with sessions, which are the versions before 2026-07-28. The package keeps the sessions, limits the size of messages,
-// and passes them to mcp-go, which calls the tools. It does not check authorization. Sessions has a lock for its list,
-// and each session of Local has a lock for its response.
+// and passes them to mcp-go, which calls the tools. It does not check authorization. Sessions has a lock for its list.
+// A session of Local has two locks, in this order: one while it takes a message, and one for its response.
 package transport
 
 import (
