@@ -3,6 +3,9 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -12,7 +15,8 @@ import (
 
 func TestErrorsOfTheProtocol(t *testing.T) {
 	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
-	c := connect(t, srv, "client")
+	web := httptest.NewServer(srv.LocalHandler())
+	defer web.Close()
 	for name, tt := range map[string]struct{ in, want string }{
 		"not JSON":       {"{", `"code":-32700`},
 		"no version":     {`{"id":1,"method":"ping"}`, `"code":-32600`},
@@ -21,7 +25,16 @@ func TestErrorsOfTheProtocol(t *testing.T) {
 		"notification":   {`{"jsonrpc":"2.0","method":"notifications/none"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := string(c.post([]byte(tt.in))); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+			resp, err := http.Post(web.URL, "", strings.NewReader(tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			answer, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.TrimSpace(string(answer)); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})

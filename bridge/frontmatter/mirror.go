@@ -2,7 +2,6 @@ package frontmatter
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -53,9 +52,8 @@ func Mirrored(text string, mirror map[string]any, keys []string) (repaired strin
 		if !there || value == "" || stringify(has) == value {
 			continue
 		}
-		var want Properties
-		if err := json.Unmarshal(slices.Concat([]byte(`{"value":`), []byte(value), []byte("}")), &want); err == nil && len(want) == 1 {
-			properties = properties.With(key, want[0].Value)
+		if want, err := ParseJSON([]byte(value)); err == nil {
+			properties = properties.With(key, want)
 			differ = append(differ, Property{key, value})
 		}
 	}

@@ -114,7 +114,9 @@ func (c *Client) watch(ctx context.Context, start time.Time, silent context.Canc
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		if err := c.Alive(ctx); err != nil {
+		if c.Idle != nil && c.Idle() {
+			waits(0)
+		} else if err := c.Alive(ctx); err != nil {
 			silent(err)
 		} else {
 			waits(time.Since(start))

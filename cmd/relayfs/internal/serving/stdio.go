@@ -38,15 +38,14 @@ type Stdio struct {
 	Given    []string                         // flags of this process whose values another owner would override
 	Log      *slog.Logger
 	running  sync.WaitGroup
-	bridge   *stdioBridge
 }
 
 func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
-	s.bridge = &stdioBridge{
-		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
+	b := &stdioBridge{
+		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string]message),
 	}
 	server, err := s.takeOver(ctx)
 	if given := strings.Join(s.Given, ", "); err == nil && given != "" && server.Info().PID != os.Getpid() {
@@ -55,12 +54,12 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			"omit it, or start that process with it")
 	}
 	if err == nil {
-		_, err = s.bridge.open(ctx, server)
+		err = b.open(ctx, server)
 	}
 	if err != nil {
 		return err
 	}
-	return s.bridge.run(ctx, in)
+	return b.run(ctx, in)
 }
 
 // connect returns a client of the owner. If there is no owner, it returns errNoOwner or, after takeoverDelay, makes
@@ -108,10 +107,7 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		return nil, errors.Join(err, sess.Close())
 	}
 	handed, end := context.WithCancel(ctx)
-	c.mayHandOver, c.beginHandover = s.mayHandOver, func() {
-		s.bridge.detach()
-		end()
-	}
+	c.mayHandOver, c.beginHandover = s.mayHandOver, end
 	started, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer end()
