@@ -2,6 +2,7 @@ package save
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
-// saversOfMoved read the note at a path, and return a function that saves it with another line.
-var saversOfMoved = map[string]func(note string) (func() error, error){
+// moveSavers read the note at a path, and return a function that saves it with another line.
+var moveSavers = map[string]func(note string) (func() error, error){
 	"handle, truncated": func(note string) (func() error, error) { return byHandle(note, os.O_RDWR|os.O_TRUNC) },
 	"handle, in place":  func(note string) (func() error, error) { return byHandle(note, os.O_RDWR) },
 	"handle, appended":  func(note string) (func() error, error) { return byHandle(note, os.O_RDWR|os.O_APPEND) },
@@ -50,7 +51,7 @@ func TestSaveWhileUserMoves(t *testing.T) {
 	const text = "one\ntwo\n"
 	moves := map[string][2]string{"note": {"Sub/note.md", "Sub/moved.md"}, "folder": {"Sub", "Moved"}, "into another": {"Sub/note.md", "Other/note.md"}}
 	for what, move := range moves {
-		for how, prepare := range saversOfMoved {
+		for how, prepare := range moveSavers {
 			t.Run(what+", "+how, func(t *testing.T) {
 				t.Parallel()
 				s := harness.NewSandbox(t)
@@ -71,14 +72,20 @@ func TestSaveWhileUserMoves(t *testing.T) {
 				}
 				harness.FileBecomes(t, m.VaultPath(at), text+"added\n")
 				harness.FileBecomes(t, m.Path(at), text+"added\n")
+				want := []string{"Other/keep.md", at}
+				slices.Sort(want)
 				for _, dir := range []string{m.Vault, m.Path("")} {
-					names := slices.DeleteFunc(harness.ListFiles(t, dir), func(name string) bool { return !strings.HasSuffix(name, ".md") })
-					if want := []string{"Other/keep.md", at}; !slices.Equal(names, slices.Sorted(slices.Values(want))) {
-						t.Errorf("%s has %q, want %q", dir, names, want)
-					}
-				}
-				if _, err := os.Stat(m.Path("Sub/note.md")); !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("the old path: %v", err)
+					harness.Eventually(t, harness.StartTimeout, func() error { // the kernel may still have the old name
+						names, err := harness.WalkFiles(dir)
+						names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, ".md") })
+						if err == nil && !slices.Equal(names, want) {
+							err = fmt.Errorf("%s has %q, want %q", dir, names, want)
+						}
+						if _, statErr := os.Stat(filepath.Join(dir, "Sub/note.md")); !errors.Is(statErr, os.ErrNotExist) {
+							err = errors.Join(err, fmt.Errorf("the old path: %v", statErr))
+						}
+						return err
+					})
 				}
 			})
 		}
