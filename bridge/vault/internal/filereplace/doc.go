@@ -14,8 +14,7 @@
 //     steps 3 and 4 now has the temp name.
 //  5. Verify: if the displaced file is not the expected one, another program has saved in between. The names are
 //     exchanged back, and the result is model.ErrConflict. A program that reads the note at that moment sees a text
-//     that is not kept. A save at that moment goes to our file, which is watched as in step 7. If a program moves our
-//     file at that moment, our file gets the content of the displaced file.
+//     that is not kept. A save at that moment goes to our file, which is watched as in step 7.
 //  6. Sync: the file and its folder are synced, and then the pre-image is removed (settle.go). Commit does not wait for
 //     that. After a power cut the next process sweeps the vault (sweep.go), which leaves the old note or the new one.
 //  7. Watch: a program that had the old file open may still write to it. So the file is passed to Options.Late

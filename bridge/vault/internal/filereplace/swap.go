@@ -243,10 +243,7 @@ func (sw *Swap) displaced() bool {
 func (sw *Swap) undo() error {
 	dir := sw.temp.dir
 	err := dir.Exchange(sw.temp.Name, sw.at.Dir, sw.at.Name)
-	if errors.Is(err, fs.ErrNotExist) { // another program has moved or removed our file
-		if sw.fillMoved() {
-			return model.ErrConflict
-		}
+	if errors.Is(err, fs.ErrNotExist) { // another program has moved the note away
 		err = dir.RenameNew(sw.temp.Name, sw.at.Dir, sw.at.Name)
 		return errors.Join(model.ErrConflict, sw.keepTemp(err))
 	}
@@ -262,33 +259,6 @@ func (sw *Swap) undo() error {
 	}
 	sw.s.o.Late(sw.at.Rel, theirs, sw.temp.Stamp, sw.r.Data)
 	return model.ErrConflict
-}
-
-// fillMoved writes the save that came in between, which has the temp name, to our file, if a program has moved our file
-// and not saved to it. It reports whether it did.
-func (sw *Swap) fillMoved() bool {
-	ours := sw.temp.file
-	info, err := ours.Info()
-	if now := vaultdir.StampOf(&info); err != nil || info.Links == 0 || !now.SameFile(sw.temp.Stamp) {
-		return false
-	}
-	theirs, err := sw.temp.dir.Open(sw.temp.Name, os.O_RDONLY, 0)
-	if err != nil {
-		return false
-	}
-	data, stamp, err := vaultdir.ReadOpen(theirs)
-	if err == nil {
-		_, err = ours.WriteAt(data, 0)
-	}
-	if err == nil {
-		err = errors.Join(ours.Truncate(int64(len(data))), ours.Sync())
-	}
-	if err != nil {
-		theirs.Close()
-		return false
-	}
-	sw.s.o.Late(sw.at.Rel, theirs, stamp, data)
-	return true
 }
 
 // keepTemp handles a user's save that has the temp name and could not get the note's name back: it moves the save to a

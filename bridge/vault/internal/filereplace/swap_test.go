@@ -250,40 +250,6 @@ func TestMovedAwayDuringUndo(t *testing.T) {
 	}
 }
 
-// A user saves before the exchange and moves our file before the undo. The moved file gets the save, and the old name
-// stays free. If the user has also saved to the moved file, both saves remain.
-func TestMovedDuringUndo(t *testing.T) {
-	for temp, newWorld := range worlds {
-		for _, tt := range []struct {
-			name, second string
-			want         map[string]string
-		}{
-			{"moved", "", map[string]string{"M.md": "hers\n"}},
-			{"moved and saved", "second\n", map[string]string{"M.md": "second\n", "N.md": "hers\n"}},
-		} {
-			for how, save := range saves {
-				t.Run(tt.name+", "+how+", "+temp, func(t *testing.T) {
-					w := newWorld(t, "old\n")
-					s := w.stage("ours, which are longer\n")
-					save(w, "N.md", "hers\n")
-					if _, err := s.rename(); err != nil {
-						t.Fatal(err)
-					}
-					w.ok(os.Rename(filepath.Join(w.dir, "N.md"), filepath.Join(w.dir, "M.md")))
-					if tt.second != "" {
-						w.save("M.md", tt.second)
-					}
-					if err := s.undo(); !errors.Is(err, model.ErrConflict) {
-						t.Errorf("error %v, want a conflict", err)
-					}
-					s.Close()
-					w.want(tt.want)
-				})
-			}
-		}
-	}
-}
-
 // TestLateSave writes to the file that a swap displaced.
 func TestLateSave(t *testing.T) {
 	t.Parallel()
