@@ -499,7 +499,6 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			}
 		}
 	}
-	a.breakCutComments(r)
 	if len(a.broken) > n {
 		return true
 	}
@@ -511,6 +510,9 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 				a.breakPair(i) // a user's literal delimiter was moved between the delimiters or before them
 			}
 		}
+	}
+	if len(a.broken) == n {
+		a.breakCutComments(r)
 	}
 	return len(a.broken) > n
 }
