@@ -1,8 +1,6 @@
 package bridge_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func idsOf(list []model.Suggestion) []string {
@@ -82,68 +79,4 @@ func TestSuggestionBesideAnEmptiedMarkKeepsItsID(t *testing.T) {
 			t.Errorf("live %v: %+v was %+v", live, after, before)
 		}
 	}
-}
-
-// The IDs that were listed name the same suggestions and threads until a decision: also after a user has saved or renamed
-// the note, which may not be in memory at that moment, and in the next process.
-func TestListedIDsStay(t *testing.T) {
-	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
-		var store model.Store
-		path := "F/Note.md"
-		text := randomtest.Pick(r, "", "first\n") + "{++a++} one {--two--}{++2++} three {>>why?<<}\n{++a++} four\n"
-		f := bridgetest.New(t, map[string]string{path: text, "F/Other.md": "other\n"}, func(o *bridge.Options) {
-			o.CacheBytes, store = r.IntN(2), o.Roots[0].Store
-		})
-		listed := func(ws *bridge.Workspace) (ids, threads []string) {
-			list, err := ws.Suggestions(t.Context(), model.Path(path))
-			if err != nil {
-				t.Fatal(err)
-			}
-			found, err := ws.Threads(t.Context(), model.Path(path))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, th := range found {
-				threads = append(threads, th.ID)
-			}
-			return idsOf(list), threads
-		}
-		ids, threads := listed(f.Workspace)
-		var log []string
-		for i := range 1 + r.IntN(5) {
-			what := randomtest.Pick(r, "saved", "renamed", "read", "dropped")
-			log = append(log, what)
-			switch what {
-			case "saved":
-				f.Person(path, "more\n"+f.SourceText(path))
-			case "renamed":
-				to := fmt.Sprintf("F/Note %d.md", i)
-				f.Rename(path, to)
-				path = to
-			case "read":
-				if _, err := f.Open(t.Context(), model.Path(path)); err != nil {
-					t.Fatal(err)
-				}
-			case "dropped": // with a small cache
-				if _, err := f.Open(t.Context(), "F/Other.md"); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		ws := f.Workspace
-		if r.IntN(2) == 0 {
-			log = append(log, "restarted")
-			next, err := bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "F", Source: f.Source("F"), Store: store}}})
-			if err == nil {
-				err = next.Start(t.Context())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			ws = next
-		}
-		if now, talk := listed(ws); !slices.Equal(now, ids) || !slices.Equal(talk, threads) {
-			t.Errorf("%v: %q and %q were listed, and now %q and %q", log, ids, threads, now, talk)
-		}
-	})
 }

@@ -99,6 +99,12 @@ func (r *Record) SurvivesCompaction() bool {
 	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners)+len(r.LiteralOpeners)+len(r.Links) > 0
 }
 
+// IsFirstText reports whether the record took over the text of a note that had no document yet, and the given character
+// is part of that text.
+func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
+	return r.Author == "" && r.Proposal == "" && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
+}
+
 // MarkRecord is a suggestion as a change left it: its additions and its deletions.
 type MarkRecord struct {
 	// ID, Author, Session, Time and Proposal are set for a suggestion that an undo made pending again. Otherwise the

@@ -35,14 +35,6 @@ func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []mod
 // Suggestions lists the suggestions of current and returns its layout. Callers must not change the list.
 func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
 	x, err := n.Layout(current)
-	if err == nil && n.id == "" && n.live == nil && len(x.Marks)+len(x.Syntax) > 0 {
-		// The IDs in the list are made from CRDT IDs, and only a document keeps these.
-		if failed := n.makeDocument(current); failed == nil {
-			x, err = n.Layout(current)
-		} else {
-			n.set.o.Logger.Warn("the next save changes the IDs of suggestions", model.LogPath, string(p), model.LogErr, failed)
-		}
-	}
 	if err != nil {
 		return nil, nil, model.WrapError("open", p, err)
 	}
@@ -119,7 +111,12 @@ func (n *Locked) LinksWithin(current *model.Version, e model.JournalEntry, items
 // PlanUndo plans the undo of the items of d in a journal entry.
 func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d model.Decision) (plan planner.Plan, err error) {
 	if n.live == nil {
-		if err := n.makeDocument(current); err != nil {
+		loc := n.node.Location()
+		records, err := n.open(loc, current.Raw())
+		if err == nil {
+			err = n.keep(loc, model.SumOf(current.Raw()), n.stamp, records)
+		}
+		if err != nil {
 			return plan, err
 		}
 	}

@@ -324,17 +324,12 @@ func (n *Note) State(ctx context.Context) (id model.DocID, file model.Stamp, sum
 	if l.live != nil || v.ReadOnly() || v.Raw() == "" {
 		return "", l.stamp, sum, nil
 	}
-	return l.id, l.stamp, sum, l.makeDocument(v)
-}
-
-// makeDocument stores the document of the version v if the store does not have it.
-func (n *Locked) makeDocument(v *model.Version) error {
-	loc := n.node.Location()
-	records, err := n.open(loc, v.Raw())
-	if err != nil {
-		return err
+	loc := l.node.Location()
+	records, err := l.open(loc, v.Raw())
+	if err == nil {
+		err = l.keep(loc, sum, l.stamp, records)
 	}
-	return n.keep(loc, model.SumOf(v.Raw()), n.stamp, records)
+	return l.id, l.stamp, sum, err
 }
 
 // DocID returns the document of the note's file, or "".

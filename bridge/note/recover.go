@@ -245,7 +245,8 @@ func (n *Locked) keepSaved(loc Location, sum model.ContentSum, file model.Stamp,
 func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*model.Event, error) {
 	current := n.current.Load()
 	loc := n.node.Location()
-	if !model.Writable(raw) || n.doc == nil && n.id == "" {
+	// Marks and threads that were listed keep their IDs only with a document.
+	if !model.Writable(raw) || n.doc == nil && n.id == "" && !attribution.MarksIn(current.Raw()) {
 		n.nameRuns(current)
 		n.unloadDoc()
 		return n.publishAfter(current, n.newVersion(raw, modTime)), nil

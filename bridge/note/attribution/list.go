@@ -3,8 +3,10 @@ package attribution
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -32,7 +34,7 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 			o.Suggestion.setAuthor(&list[i])
 			list[i].PreviousRejection = x.previousRejection(&list[i], o.Suggestion)
 		} else {
-			list[i].Anchor = x.anchor(p, x.Marks[k].Start)
+			list[i].Anchor = x.anchor(x.Marks[k].Start)
 			list[i].ID = suggestionID(&list[i])
 			o.lastWriter.setAuthor(&list[i])
 		}
@@ -75,29 +77,37 @@ func (w *Writer) setAuthor(s *model.Suggestion) {
 	}
 }
 
-// suggestionID makes an ID for a suggestion without a record, from its text and the identity of its first character. So
-// the ID depends neither on the note's path nor on the surrounding text, and no later suggestion gets the same ID.
+// suggestionID makes an ID for a suggestion without a record, from its path, its text and the identity of its first
+// character. So the ID does not depend on the surrounding text, and no later suggestion gets the same ID.
 func suggestionID(s *model.Suggestion) string {
-	return shortSum("%s\x00%s\x00%s\x00%s", s.Kind, s.Old, s.New, s.Anchor)
+	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.Anchor)
 }
 
-// anchor returns the name of the character at an offset. Only a document gives it a name that stays.
-func (x *Layout) anchor(p model.Path, off int) string {
+// anchor returns a stable name of the character at an offset. A note that was never written through
+// relayfs has no document yet. The first record of its document will insert the whole text in order, so the position in
+// that text is a stable name.
+func (x *Layout) anchor(off int) string {
 	pos := x.cursor.PosAt(off)
 	i := x.run(pos)
 	if i == len(x.Runs) {
-		return fmt.Sprintf("%s:%d", p, pos)
+		return strconv.Itoa(pos)
 	}
 	now := model.RangeOf(x.Runs[i]).Part(uint64(pos-x.starts[i]), 1)
 	id := x.OriginalIDs(now)[0]
+	if x.first != nil && x.first.IsFirstText(ycrdt.ClientID(id.Client), id.Clock) {
+		return strconv.FormatUint(id.Clock, 10)
+	}
 	return fmt.Sprintf("%d:%d", id.Client, id.Clock)
 }
 
 func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
 	out := make([]model.Suggestion, len(list))
 	for i, s := range list {
+		s.Path = p
+		if s.Anchor != "" {
+			s.ID = suggestionID(&s)
+		}
 		out[i] = s
-		out[i].Path = p
 	}
 	return out
 }

@@ -20,6 +20,7 @@ type Table struct {
 	// Rewritten are the links that were rewritten in place, oldest first.
 	Rewritten []model.LinkRewrite
 
+	first        *model.Record
 	seqs         []uint64 // sequence numbers of the records so far; those of other machines' records are not ascending
 	facts        model.Ranges[*Fact]
 	byID         map[string]*Suggestion
@@ -238,6 +239,9 @@ func (t *Table) order() uint64 { return uint64(len(t.seqs)) }
 func (t *Table) OrderOf(seq uint64) uint64 { return uint64(slices.Index(t.seqs, seq) + 1) }
 
 func (t *Table) Add(rec *model.Record) {
+	if t.first == nil {
+		t.first = &model.Record{Author: rec.Author, Proposal: rec.Proposal, Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
+	}
 	t.LastSeq = max(t.LastSeq, rec.Seq)
 	t.seqs = append(t.seqs, rec.Seq)
 	d := rec.Decision
