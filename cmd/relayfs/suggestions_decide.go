@@ -71,7 +71,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	case len(f.reason) > reviewqueue.MaxReason:
 		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
 	}
-	if err := f.refuseAgent("deciding on suggestions"); err != nil {
+	if err := f.refuseAgent("deciding on suggestions", runReview); err != nil {
 		return err
 	}
 	return f.withSelected(ctx, e, &f.Selector, args, true, func(q *api.Client, list []reviewqueue.Suggestion) error {

@@ -72,7 +72,7 @@ The suggestion stays pending. With the ID of a thread it answers the thread. Wit
 			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
 				return f.noIDErr(sources, cli.Usagef("give the ID of one suggestion or thread, or --note and --quote"))
 			}
-			if err := f.refuseAgent("commenting on notes"); err != nil {
+			if err := f.refuseAgent("commenting on notes", runReview); err != nil {
 				return err
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
@@ -134,7 +134,7 @@ func newResolveCommand(e *env) *cobra.Command {
 			if len(ids) == 0 {
 				return f.noIDErr(sources, cli.Usagef("no thread is named: 'relayfs suggestions threads' lists them"))
 			}
-			if err := f.refuseAgent("resolving threads"); err != nil {
+			if err := f.refuseAgent("resolving threads", runReview); err != nil {
 				return err
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
