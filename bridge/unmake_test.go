@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // rejectAll rejects what is pending in the note at p, one after the other.
@@ -132,6 +133,58 @@ func TestRejectedNoteComesBack(t *testing.T) {
 		if len(after) != len(before) || after[0].Author != "ann" || after[0].Session != ann.Session || after[1].Author != "ann" {
 			t.Errorf("round %d: pending %+v, want %+v", i, after, before)
 		}
+	}
+}
+
+// A new note keeps the byte order mark of the text that it was created with, for example as a copy.
+func TestByteOrderMarkOfNewNote(t *testing.T) {
+	const made, mark = model.Path("Notes/New/Made.md"), diffwrap.ByteOrderMark
+	for _, tt := range []struct{ text, raw string }{
+		{mark + "one\n", mark + "{++one\n++}"},
+		{mark + "one\r\n\r\ntwo\r\n", mark + "{++one\r\n++}{++\r\ntwo\r\n++}"},
+		{mark + "---\na: 1\n---\none\n", mark + "---\na: 1\n---\n{++one\n++}"},
+		{mark, mark},
+	} {
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
+		src.Person(t).Save("Here.md", "here\n")
+		ws := process(t, src, store)
+		check := func(when, want string) {
+			t.Helper()
+			if got := src.Person(t).Content("New/Made.md"); got != want {
+				t.Errorf("%q, %s: got %q, want %q", tt.text, when, got, want)
+			}
+		}
+		all := func(verdict model.Verdict) (ids []string) {
+			for _, s := range pendingOf(t, ws) {
+				ids = append(ids, s.ID)
+			}
+			if len(ids) > 0 {
+				decide(t, ws, verdict, ids...)
+			}
+			return ids
+		}
+		res, err := ws.Create(t.Context(), made, bridge.Write{Text: tt.text, By: ann})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Version.Text(); got != tt.text {
+			t.Errorf("%q: agents are shown %q", tt.text, got)
+		}
+		check("created", tt.raw)
+		ws = process(t, src, store)
+		if len(all(model.Accepted)) == 0 {
+			continue
+		}
+		check("accepted", tt.text)
+		undo(t, ws, "")
+		check("the acceptance is undone", tt.raw)
+		all(model.Rejected)
+		if _, err := ws.Stat(t.Context(), made); err == nil {
+			t.Errorf("%q: the rejected note is still there: %q", tt.text, src.Person(t).Names())
+		}
+		ws = process(t, src, store)
+		undo(t, ws, "")
+		check("the rejection is undone", tt.raw)
 	}
 }
 

@@ -23,8 +23,6 @@ var (
 	// ErrFrontMatter: the new front matter is not a YAML mapping with unique names, or lacks a fence, or a mark is or
 	// would be in the front matter.
 	ErrFrontMatter = errors.New("the front matter would become unreadable")
-	// ErrFrontMatterChanged: two writers changed the front matter at the same time, and the changes cannot be merged.
-	ErrFrontMatterChanged = errors.New("the front matter has changed since it was read")
 	// ErrFrontMatterRefused: the policy forbids changes of the front matter.
 	ErrFrontMatterRefused = errors.New("front matter must not be changed here")
 )

@@ -129,21 +129,6 @@ func CheckFrontMatterChange(before, after string) error {
 	return err
 }
 
-// CheckFrontMatterMerge returns ErrFrontMatterChanged if a writer has read base and written text, the front matter has
-// changed to that of current in the meantime, and one of the three has none. The texts cannot be merged: the properties
-// of one writer would become a part of the body.
-func CheckFrontMatterMerge(base, current, text string) error {
-	blockOf := func(text string) string {
-		end, _ := FrontMatter(text)
-		return strings.TrimPrefix(text[:end], ByteOrderMark)
-	}
-	b, c, t := blockOf(base), blockOf(current), blockOf(text)
-	if b == c || b == t || b != "" && c != "" && t != "" {
-		return nil
-	}
-	return &RefusedError{Line: 1, Literal: "---", Err: ErrFrontMatterChanged, advice: "read the note again, and repeat the change"}
-}
-
 // checkFrontMatter returns an error unless a front matter block, given with its fences, is empty or a YAML mapping with
 // unique names.
 func checkFrontMatter(block string) error {

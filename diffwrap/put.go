@@ -236,8 +236,11 @@ func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
 			span.LineOf(p.New, d.LiteralOpener.Start), d.LiteralOpener.Of(p.New)))
 	}
-	isAfter := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > doc.Unclosed }
-	if doc.Unclosed >= 0 && slices.ContainsFunc(doc.Cells, isAfter) {
+	hides := func(d *critic.Document) bool {
+		isAfter := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > d.Unclosed }
+		return d.Unclosed >= 0 && slices.ContainsFunc(d.Cells, isAfter)
+	}
+	if hides(doc) && !hides(p.Doc) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion after it",
 			span.LineOf(doc.Raw, doc.Unclosed), doc.Raw[doc.Unclosed:doc.Unclosed+3]))

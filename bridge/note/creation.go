@@ -2,6 +2,7 @@ package note
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -25,11 +26,12 @@ type Creation struct {
 // Create plans a new note whose view is text, with a document in the given store. Errors: model.ErrTooLarge,
 // ErrReadOnly, ErrInvalidUTF8, ErrRefused.
 func (s *Set) Create(store model.Store, text string, author model.Author) (*Creation, error) {
-	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, author, false)
+	start := text[:len(text)-len(strings.TrimPrefix(text, diffwrap.ByteOrderMark))] // not a part of the suggestion
+	plan, err := s.plan(nil, model.NewVersion(start, s.o.View, time.Time{}), text, author, false)
 	if err != nil {
 		return nil, err
 	}
-	c := &Creation{raw: diffwrap.Apply("", plan.Edits), plan: plan, author: author, doc: document{store: store, id: NewDocID()}}
+	c := &Creation{raw: diffwrap.Apply(start, plan.Edits), plan: plan, author: author, doc: document{store: store, id: NewDocID()}}
 	if len(c.raw) > model.MaxNote {
 		return nil, model.ErrTooLarge
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/bridge/note/planner"
@@ -66,10 +67,10 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 			if wr.Unread && base != current {
 				base = l.withoutRejected(base)
 			}
-			if err := diffwrap.CheckFrontMatterMerge(base.Text(), current.Text(), wr.Text); err != nil {
+			merged = l.mergeInto(base, current, wr.Text)
+			if err := frontmatter.CheckMerge(base.Text(), current.Text(), wr.Text, merged); err != nil {
 				return planner.Plan{}, model.RefusedError(err)
 			}
-			merged = l.mergeInto(base, current, wr.Text)
 		}
 		return l.Plan(current, merged, wr.By)
 	}

@@ -22,16 +22,18 @@ func (f *workspaceFlags) agentTable() *program.Table {
 // inAgent reports whether an agent has started this process. If so, the process shows only files that agents may reach.
 func (f *workspaceFlags) inAgent() bool { return f.agentTable().Self().Agent != "" }
 
-// refuseAgent returns an error if an agent has started this process. It prevents mistakes, not attacks, because an
-// agent can do everything that its user can.
-func (f *workspaceFlags) refuseAgent(what string) error {
+const runReview = "run 'relayfs suggestions review' in a terminal; 'relayfs outcomes' shows decisions and reasons"
+
+// refuseAgent returns an error if an agent has started this process. advice is what the hint asks the user to do. It
+// prevents mistakes, not attacks, because an agent can do everything that its user can.
+func (f *workspaceFlags) refuseAgent(what, advice string) error {
 	self := f.agentTable().Self()
 	if self.Agent == "" {
 		return nil
 	}
 	return cli.WithHint(
 		fmt.Errorf("%s is reserved for the user, but an agent (%s, process %d) has started this command", what, self.Agent, self.Run.PID),
-		"ask the user to run 'relayfs suggestions review' in a terminal; 'relayfs outcomes' shows decisions and reasons. The setting 'agents' lists the programs that count as agents")
+		"ask the user to "+advice+". The setting 'agents' lists the programs that count as agents")
 }
 
 // ownSession returns this process's session on the mount. It asks the owner first, because the owner may be in another

@@ -29,7 +29,7 @@ afterwards, nor tokens, keys or logins.`,
 		Example: "  relayfs backup ~/backups/relayfs-$(date +%F).zip",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.refuseAgent("a backup, which contains hidden notes,"); err != nil {
+			if err := f.refuseAgent("a backup, which contains hidden notes,", "run 'relayfs backup' in a terminal"); err != nil {
 				return err
 			}
 			file, err := filepath.Abs(args[0])
@@ -80,7 +80,7 @@ since the backup when it starts.`,
 		Example: "  relayfs restore ~/backups/relayfs-2026-01-31.zip\n  relayfs restore ~/backups/relayfs-2026-01-31.zip Notes=/mnt/disk/Notes",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.refuseAgent("restoring"); err != nil {
+			if err := f.refuseAgent("restoring", "run 'relayfs restore' in a terminal"); err != nil {
 				return err
 			}
 			b, err := backup.Open(args[0])

@@ -48,7 +48,7 @@ pending suggestions. It prints the page's address, which contains a secret, and
 serves until it is interrupted. 'relayfs suggestions review' does the same in a
 terminal.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.refuseAgent("the review page"); err != nil {
+			if err := f.refuseAgent("the review page", runReview); err != nil {
 				return err
 			}
 			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, c *api.Client, state owner.Folder) error {
@@ -83,7 +83,7 @@ func newReviewCommand(e *env) *cobra.Command {
 			if err := sel.Check(nil); err != nil {
 				return err
 			}
-			if err := f.refuseAgent("the review"); err != nil {
+			if err := f.refuseAgent("the review", runReview); err != nil {
 				return err
 			}
 			in, inOK := e.stdin.(*os.File)

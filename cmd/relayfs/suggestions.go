@@ -111,6 +111,15 @@ func notAVaultErr(err error) error {
 		"'relayfs suggestions list' and 'threads' show IDs, 'log' shows batches; a vault is the directory that Obsidian opens")
 }
 
+// noIDErr returns the error for a command that needs an ID and got none. An argument that is not a vault may be a
+// misspelt ID, so its error comes first.
+func (f *workspaceFlags) noIDErr(sources []string, err error) error {
+	if _, parseErr := source.Parse(sources, f.state); parseErr != nil {
+		return notAVaultErr(parseErr)
+	}
+	return err
+}
+
 var (
 	idPattern    = regexp.MustCompile(`^[0-9a-f]{1,10}$`)
 	batchPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{3}-[0-9a-f]{8}$`)

@@ -65,13 +65,13 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	f.where = vaultArgs(cmd, sources)
 	switch {
 	case len(ids) == 0 && f.Empty() && !f.all:
-		return cli.Usagef("name the suggestions to %s: IDs from 'relayfs suggestions list', conditions such as --path, or --all", f.verb())
+		return f.noIDErr(sources, cli.Usagef("name the suggestions to %s: IDs from 'relayfs suggestions list', conditions such as --path, or --all", f.verb()))
 	case len(ids) > 0 && f.all:
 		return cli.Usagef("give IDs or --all, not both")
 	case len(f.reason) > reviewqueue.MaxReason:
 		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
 	}
-	if err := f.refuseAgent("deciding on suggestions"); err != nil {
+	if err := f.refuseAgent("deciding on suggestions", runReview); err != nil {
 		return err
 	}
 	return f.withSelected(ctx, e, &f.Selector, args, true, func(q *api.Client, list []reviewqueue.Suggestion) error {

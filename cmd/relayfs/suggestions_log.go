@@ -43,7 +43,7 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	if session != "" && len(batches)+len(ids) > 0 {
 		return cli.Usagef("a batch, IDs and --session exclude each other: choose one")
 	}
-	refused := f.refuseAgent("undoing the changes of others")
+	refused := f.refuseAgent("undoing the changes of others", runReview)
 	if refused != nil && session == "" {
 		return refused
 	}

@@ -70,9 +70,9 @@ The suggestion stays pending. With the ID of a thread it answers the thread. Wit
 			case r.Text == "":
 				return cli.Usagef("the comment is missing: add --text")
 			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
-				return cli.Usagef("give the ID of one suggestion or thread, or --note and --quote")
+				return f.noIDErr(sources, cli.Usagef("give the ID of one suggestion or thread, or --note and --quote"))
 			}
-			if err := f.refuseAgent("commenting on notes"); err != nil {
+			if err := f.refuseAgent("commenting on notes", runReview); err != nil {
 				return err
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {
@@ -132,9 +132,9 @@ func newResolveCommand(e *env) *cobra.Command {
 			ctx := cmd.Context()
 			ids, sources := splitArgs(args, isID)
 			if len(ids) == 0 {
-				return cli.Usagef("no thread is named: 'relayfs suggestions threads' lists them")
+				return f.noIDErr(sources, cli.Usagef("no thread is named: 'relayfs suggestions threads' lists them"))
 			}
-			if err := f.refuseAgent("resolving threads"); err != nil {
+			if err := f.refuseAgent("resolving threads", runReview); err != nil {
 				return err
 			}
 			return f.withQueue(ctx, e, sources, func(q *api.Client) error {

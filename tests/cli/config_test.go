@@ -135,7 +135,8 @@ func TestDidYouMean(t *testing.T) {
 func TestNeitherNameNorVault(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
-	for _, args := range [][]string{{"undo", "zz"}, {"show", "zz"}, {"accept", "12ab", "zz"}, {"threads", "zz"}, {"resolve", "12ab", "zz"}} {
+	for _, args := range [][]string{{"undo", "zz"}, {"show", "zz"}, {"accept", "12ab", "zz"}, {"threads", "zz"}, {"resolve", "12ab", "zz"},
+		{"accept", "zz"}, {"reject", "zz"}, {"resolve", "zz"}, {"comment", "--text", "x", "zz"}} {
 		if out := s.Run(t, append([]string{"suggestions"}, args...)...); out.Code != 1 || !strings.Contains(out.Stderr, `"zz" is not a vault, suggestion ID or batch`) {
 			t.Errorf("%v: exit %d, %s", args, out.Code, out.Stderr)
 		}

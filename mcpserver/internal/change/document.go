@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/filetype"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -99,7 +100,11 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 	known, _ := c.Session.ReadStateOf(p)
 	if p.IsNote() {
 		before, res, err := c.Update(ctx, p, "change the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
-			return fn(current.Text(), known.RangesIn(current.Text()))
+			edits, err := fn(current.Text(), known.RangesIn(current.Text()))
+			if err != nil {
+				return nil, err
+			}
+			return edits, checkFrontMatter(p, known.Text, current.Text(), edits)
 		})
 		if err != nil {
 			return Result{}, err
@@ -123,6 +128,20 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 		}
 	}
 	return Result{}, &model.Error{Op: "write", Path: p, Err: model.ErrConflict}
+}
+
+// checkFrontMatter refuses edits that add front matter below front matter that users have added since the session read
+// the text known, which has none.
+func checkFrontMatter(p model.Path, known, current string, edits []diffwrap.Edit) error {
+	if _, had := diffwrap.FrontMatter(known); had {
+		return nil
+	}
+	after := diffwrap.Apply(current, edits)
+	body, _ := diffwrap.FrontMatter(after)
+	if err := frontmatter.CheckMerge(known, current, strings.TrimLeft(after[body:], "\r\n"), after); err != nil {
+		return &model.Error{Op: "edit", Path: p, Err: model.RefusedError(err)}
+	}
+	return nil
 }
 
 type Quote struct {
