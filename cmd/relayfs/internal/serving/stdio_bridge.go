@@ -216,9 +216,7 @@ func (b *stdioBridge) open(ctx context.Context, server *owner.Client) error {
 	go func() {
 		defer close(s.ended)
 		defer r.Close()
-		// Otherwise a server that refuses the session would wait for the end of the body.
-		header := http.Header{"Expect": {"100-continue"}}
-		s.err = server.Do(ctx, http.MethodPost, ports.MCPPath, b.client.Query(), header, r, func(resp *http.Response) error {
+		s.err = server.Do(ctx, http.MethodPost, ports.MCPPath, b.client.Query(), nil, r, func(resp *http.Response) error {
 			close(s.opened)
 			return b.follow(s, resp.Body)
 		})
