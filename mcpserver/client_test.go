@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -71,8 +72,10 @@ func (c *tools) ok(name string, args ...any) string {
 
 // rpc is a client of LocalHandler.
 type rpc struct {
-	t  testing.TB
-	in io.Writer
+	t       testing.TB
+	url     string
+	session string
+	sending sync.WaitGroup
 
 	mu      sync.Mutex // protects the following
 	nextID  int
@@ -105,22 +108,22 @@ func connect(t testing.TB, srv *mcpserver.Server, name string) *rpc {
 func connectWith(t testing.TB, srv *mcpserver.Server, name string, who mcpserver.Client, answer map[string]any) *rpc {
 	t.Helper()
 	web := httptest.NewServer(srv.LocalHandler())
-	r, in := io.Pipe()
-	c := &rpc{t: t, in: in, waiting: make(map[int]chan reply), notices: make(chan reply, 100), answer: answer}
+	c := &rpc{t: t, url: web.URL, waiting: make(map[int]chan reply), notices: make(chan reply, 100), answer: answer}
 	capabilities := map[string]any{}
 	if answer != nil {
 		capabilities["elicitation"] = map[string]any{}
 	}
-	stream, err := http.Post(web.URL+"?"+who.Query().Encode(), "", r)
+	stream, err := http.Get(web.URL + "?" + who.Query().Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.session = stream.Header.Get(mcpserver.SessionHeader)
 	var receiving sync.WaitGroup
 	receiving.Go(func() { c.receive(stream.Body) })
 	t.Cleanup(func() {
-		in.Close()
-		receiving.Wait()
+		c.sending.Wait()
 		stream.Body.Close()
+		receiving.Wait()
 		web.Close()
 	})
 	c.request("initialize", map[string]any{
@@ -134,8 +137,8 @@ func (c *rpc) receive(out io.Reader) {
 	sc := bufio.NewScanner(out)
 	sc.Buffer(nil, 64<<20)
 	for sc.Scan() {
-		if len(sc.Bytes()) > 0 {
-			c.take(sc.Bytes())
+		if data, ok := strings.CutPrefix(sc.Text(), "data: "); ok {
+			c.take([]byte(data))
 		}
 	}
 }
@@ -192,13 +195,35 @@ func (c *rpc) questions() []string {
 	return asked
 }
 
-func (c *rpc) send(message map[string]any) {
-	line, err := json.Marshal(message)
-	if err == nil {
-		_, err = c.in.Write(append(line, '\n'))
-	}
+// post sends a message, and returns the answer, "" for none.
+func (c *rpc) post(line []byte) []byte {
+	req, err := http.NewRequest(http.MethodPost, c.url, bytes.NewReader(line))
 	if err != nil {
 		c.t.Error(err)
+		return nil
+	}
+	req.Header.Set(mcpserver.SessionHeader, c.session)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Error(err)
+		return nil
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode/100 != 2 {
+		c.t.Errorf("%s: %s, %v", line, resp.Status, err)
+	}
+	return answer
+}
+
+// send sends a message, and takes the answer.
+func (c *rpc) send(message map[string]any) {
+	line, err := json.Marshal(message)
+	if err != nil {
+		c.t.Error(err)
+	}
+	if answer := c.post(line); len(answer) > 0 {
+		c.take(answer)
 	}
 }
 
@@ -214,7 +239,7 @@ func (c *rpc) begin(method string, params any) (id int, answer <-chan reply) {
 	id = c.nextID
 	c.waiting[id] = ch
 	c.mu.Unlock()
-	c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	c.sending.Go(func() { c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}) })
 	return id, ch
 }
 

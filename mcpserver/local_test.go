@@ -3,9 +3,6 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -15,8 +12,7 @@ import (
 
 func TestErrorsOfTheProtocol(t *testing.T) {
 	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
-	web := httptest.NewServer(srv.LocalHandler())
-	defer web.Close()
+	c := connect(t, srv, "client")
 	for name, tt := range map[string]struct{ in, want string }{
 		"not JSON":       {"{", `"code":-32700`},
 		"no version":     {`{"id":1,"method":"ping"}`, `"code":-32600`},
@@ -25,16 +21,7 @@ func TestErrorsOfTheProtocol(t *testing.T) {
 		"notification":   {`{"jsonrpc":"2.0","method":"notifications/none"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resp, err := http.Post(web.URL, "", strings.NewReader(tt.in))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer resp.Body.Close()
-			answer, err := io.ReadAll(resp.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.TrimSpace(string(answer)); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+			if got := string(c.post([]byte(tt.in))); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})

@@ -1,12 +1,10 @@
 package mcpserver
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -147,8 +145,7 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 
 const MaxMessage = transport.MaxMessage
 
-// Lines scans the messages in r, one per line.
-func Lines(r io.Reader) *bufio.Scanner { return transport.Lines(r) }
+const SessionHeader = server.HeaderKeySessionID
 
 func (c Client) Query() url.Values {
 	query := url.Values{}
@@ -161,13 +158,12 @@ func (c Client) Query() url.Values {
 	return query
 }
 
-// LocalHandler serves clients of this machine in all protocol versions (transport.Local). The URL query of the request
-// describes the client (Client.Query).
+// LocalHandler serves clients of this machine in all protocol versions (transport.Local). The URL query
+// of the request that opens the stream describes the client (Client.Query).
 func (s *Server) LocalHandler() http.Handler {
 	h := &transport.Local{Protocol: s.mcp, Subscriptions: s.subscriptions, Logger: s.log}
 	h.Begin = func(r *http.Request) transport.LocalSession {
-		query := r.URL.Query()
-		sess := s.NewSession(Client{Name: "stdio", Author: query.Get("author"), ReadOnly: query.Has("read-only")})
+		sess := s.NewSession(Client{Name: "stdio", Author: r.FormValue("author"), ReadOnly: r.FormValue("read-only") != ""})
 		return transport.LocalSession{
 			ID: sess.id(),
 			Begin: func(ctx context.Context, message []byte) (context.Context, func()) {

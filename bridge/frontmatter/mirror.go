@@ -2,6 +2,7 @@ package frontmatter
 
 import (
 	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -52,8 +53,9 @@ func Mirrored(text string, mirror map[string]any, keys []string) (repaired strin
 		if !there || value == "" || stringify(has) == value {
 			continue
 		}
-		if want, err := ParseJSON([]byte(value)); err == nil {
-			properties = properties.With(key, want)
+		var want Properties
+		if err := json.Unmarshal(slices.Concat([]byte(`{"value":`), []byte(value), []byte("}")), &want); err == nil && len(want) == 1 {
+			properties = properties.With(key, want[0].Value)
 			differ = append(differ, Property{key, value})
 		}
 	}

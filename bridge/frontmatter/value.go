@@ -111,7 +111,9 @@ func replaceNonFinite(v any, by func(float64) any) any {
 
 // UnmarshalJSON keeps the order of an object's members. null yields no properties.
 func (p *Properties) UnmarshalJSON(data []byte) error {
-	v, err := ParseJSON(data)
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	v, err := decodeJSON(dec)
 	if err != nil {
 		return err
 	}
@@ -124,17 +126,6 @@ func (p *Properties) UnmarshalJSON(data []byte) error {
 		return errors.New("properties are not a JSON object")
 	}
 	return nil
-}
-
-// ParseJSON parses a JSON text. An object becomes Properties, in the order of the text.
-func ParseJSON(data []byte) (any, error) {
-	var text json.RawMessage
-	if err := json.Unmarshal(data, &text); err != nil { // it also limits the depth
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return decodeJSON(dec)
 }
 
 func decodeJSON(dec *json.Decoder) (any, error) {

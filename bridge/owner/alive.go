@@ -114,9 +114,7 @@ func (c *Client) watch(ctx context.Context, start time.Time, silent context.Canc
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		if c.Idle != nil && c.Idle() {
-			waits(0)
-		} else if err := c.Alive(ctx); err != nil {
+		if err := c.Alive(ctx); err != nil {
 			silent(err)
 		} else {
 			waits(time.Since(start))

@@ -200,14 +200,13 @@ func TestSocket(t *testing.T) {
 	if err := c.Post(t.Context(), "/broken", nil, &got); err == nil || !strings.HasSuffix(err.Error(), "no such note") {
 		t.Errorf("Post with an error: %v", err)
 	}
-	err = c.Do(t.Context(), http.MethodGet, "/stream", nil, nil, nil, func(resp *http.Response) error {
-		if line, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil || line != "hello\n" {
-			t.Errorf("the stream has %q, %v", line, err)
-		}
-		return nil
-	})
+	s, err := c.Open(t.Context(), "/stream", nil)
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
+	}
+	defer s.Body.Close()
+	if line, err := bufio.NewReader(s.Body).ReadString('\n'); err != nil || line != "hello\n" {
+		t.Errorf("the stream has %q, %v", line, err)
 	}
 	srv.Close()
 	if owner.IsReachable(info) {

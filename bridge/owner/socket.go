@@ -118,9 +118,6 @@ type Client struct {
 	// Waits, if set, is called with the time so far, every two seconds while the owner works on a response, and with 0
 	// at the end.
 	Waits func(time.Duration)
-	// Idle, if set, reports whether the client waits for nothing now. The client then does not check whether the owner
-	// runs. Set it before use.
-	Idle func() bool
 
 	sources []string
 	http    http.Client
@@ -218,15 +215,11 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	if body != nil {
 		header.Set("Content-Type", "application/json")
 	}
-	return c.Do(ctx, method, path, query, header, bytes.NewReader(body), func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
+	return c.Do(ctx, method, path, query, header, body, func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
 }
 
-func (c *Client) Do(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader, take func(*http.Response) error) error {
+func (c *Client) Do(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte, take func(*http.Response) error) error {
 	return c.attended(ctx, func(ctx context.Context) error {
-		if b, ok := body.(io.Closer); ok { // net/http waits for a read of the body to end
-			stop := context.AfterFunc(ctx, func() { b.Close() })
-			defer stop()
-		}
 		resp, err := c.send(ctx, method, path, query, header, body)
 		if err != nil {
 			return err
@@ -236,8 +229,8 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	})
 }
 
-func (c *Client) send(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), body)
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -295,4 +288,30 @@ func (e *RefusedError) Error() string {
 func (c *Client) refusal(resp *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
 	return &RefusedError{c.Info(), resp.StatusCode, string(bytes.TrimSpace(text)), resp.Header.Get("Hint")}
+}
+
+// Open sends a GET without a time limit for the response. The caller closes the body.
+func (c *Client) Open(ctx context.Context, path string, query url.Values) (resp *http.Response, err error) {
+	err = c.attended(ctx, func(attended context.Context) error {
+		whole, cancel := context.WithCancel(ctx) // also cancels the body
+		stop := context.AfterFunc(attended, cancel)
+		defer stop()
+		if resp, err = c.send(whole, http.MethodGet, path, query, nil, nil); err != nil {
+			cancel()
+			return err
+		}
+		resp.Body = &cancelled{resp.Body, cancel}
+		return nil
+	})
+	return resp, err
+}
+
+type cancelled struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (b *cancelled) Close() error {
+	b.cancel()
+	return b.ReadCloser.Close()
 }

@@ -82,7 +82,7 @@ var importRules = map[string]importRule{
 	"bridge/index/semantic":                  {[]string{"bridge", "bridge/frontmatter", "bridge/index", "bridge/index/outline", "bridge/index/semantic/internal/...", "bridge/model", "bridge/owner"}, "the only place that knows vectors, and the embeddings API"},
 	"bridge/index/semantic/internal/lexical": {[]string{"bridge/index/outline", "github.com/blevesearch/snowballstem/...", "golang.org/x/text/unicode/norm"}, "documents by their words, and the only place that knows stems; it does not know what a note is"},
 	"bridge/remote/folderdoc":                {[]string{"bridge/frontmatter", "bridge/textmerge", "bridge/ycrdt"}, "the data model of a folder is a function of its documents, one at a time"},
-	"bridge/remote/internal/canvasdoc":       {[]string{"bridge/frontmatter", "bridge/textmerge", "bridge/ycrdt"}, "a canvas is a function of one document"},
+	"bridge/remote/internal/canvasdoc":       {[]string{"bridge/textmerge", "bridge/ycrdt"}, "a canvas is a function of one document"},
 	"bridge/bridgetest":                      {[]string{"bridge", "bridge/disk", "bridge/disk/disktest", "bridge/model", "bridge/store", "bridge/vault", "bridge/ycrdt"}, "a workspace over vaults on simulated disks, for the tests of what sits above"},
 	"bridge/crashtest":                       {nil, "the workspace on a real vault and a real store, on disks in memory; what it imports is in test files"},
 	"bridge/decisiontest":                    {nil, "decisions against a model; what it imports is in test files"},

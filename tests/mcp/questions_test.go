@@ -85,25 +85,3 @@ func TestMCPQuestions(t *testing.T) {
 	// A line that was shown may be edited.
 	c.MustCall(t, "edit", "file_path", "Vault/Projects/Garden.md", "old_string", "the pond need care", "new_string", "the [[Pond|pond]] need care")
 }
-
-// A client may send many calls before it answers the first question.
-func TestManyQuestionsAtOnce(t *testing.T) {
-	t.Parallel()
-	s := harness.NewSandbox(t)
-	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
-	client := s.MCPAnswering(t, map[string]any{"action": "accept", "content": map[string]any{"approve": true}}, "--approve", "ask", vault)
-	const calls = 40
-	for i := range calls {
-		client.Send(t, map[string]any{"jsonrpc": "2.0", "id": fmt.Sprint("write", i), "method": "tools/call", "params": map[string]any{
-			"name": "write", "arguments": map[string]any{"file_path": fmt.Sprintf("Vault/new %d.md", i), "content": "A note.\n"},
-		}})
-	}
-	client.MustCall(t, "write", "file_path", "Vault/last.md", "content", "A note.\n")
-	for len(client.Questions) < calls+1 {
-		client.Request(t, "ping", map[string]any{})
-	}
-	client.Close(t)
-	for i := range calls {
-		harness.CheckText(t, "a new note", harness.ReadFile(t, fmt.Sprintf("%s/new %d.md", vault, i)), "{++A note.\n++}")
-	}
-}

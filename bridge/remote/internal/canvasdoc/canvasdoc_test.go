@@ -193,7 +193,7 @@ func TestRefusedFiles(t *testing.T) {
 	for file, says := range map[string]string{
 		"[]":                                    "not a JSON object",
 		"{":                                     "not JSON",
-		"{} {}":                                 "not JSON",
+		"{} {}":                                 "after its end",
 		`{"nodes":{}}`:                          "not a list",
 		`{"nodes":null}`:                        "not a list",
 		`{"edges":[1]}`:                         "not an object",
@@ -201,7 +201,7 @@ func TestRefusedFiles(t *testing.T) {
 		`{"nodes":[{"id":"a"},{"id":"a"}]}`:     `the id "a"`,
 		`{"nodes":[{"id":"a"}],"metadata":{}}`:  `"metadata"`,
 		`{"nodes":[{"id":"a","x":1e999}]}`:      "too large",
-		`{"nodes":[` + strings.Repeat("[", 1e6): "depth",
+		`{"nodes":[` + strings.Repeat("[", 1e6): "nested",
 		`{"nodes":[{"id":"a","x":` + nested(102, `{"a":`, `}`) + `}]}`: "nested",
 	} {
 		err := canvasdoc.Write(doc, []byte(before), []byte(file))

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -111,13 +111,14 @@ func parse(data []byte) (c canvas, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return c, nil
 	}
-	parsed, err := frontmatter.ParseJSON(data)
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	root, err := parseValue(dec, -2)
 	if err != nil {
 		return c, fmt.Errorf("%w: it is not JSON: %w", ErrFormat, err)
 	}
-	root, err := sharedValue(parsed, -2)
-	if err != nil {
-		return c, fmt.Errorf("%w: %w", ErrFormat, err)
+	if _, err := dec.Token(); err != io.EOF {
+		return c, fmt.Errorf("%w: there is text after its end", ErrFormat)
 	}
 	top, ok := root.(ycrdt.Object)
 	if !ok {
@@ -167,34 +168,64 @@ const maxDepth = 100
 
 var errDepth = fmt.Errorf("it is nested more than %d deep", maxDepth)
 
-// sharedValue converts a value of frontmatter.ParseJSON to a value of a document: nil, bool, float64, string, []any or
-// ycrdt.Object.
-func sharedValue(v any, depth int) (_ any, err error) {
+// parseValue parses the next value: nil, bool, float64, string, []any or ycrdt.Object.
+func parseValue(dec *json.Decoder, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errDepth
 	}
-	switch v := v.(type) {
-	case int64:
-		return float64(v), nil
-	case float64:
-		if math.IsInf(v, 0) {
-			return nil, errors.New("a number is too large")
-		}
-	case []any:
-		for i, item := range v {
-			if v[i], err = sharedValue(item, depth+1); err != nil {
-				return nil, err
-			}
-		}
-	case frontmatter.Properties:
-		o := make(ycrdt.Object, len(v))
-		for i, m := range v {
-			o[i].Key = m.Key
-			if o[i].Value, err = sharedValue(m.Value, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return o, nil
+	token, err := dec.Token()
+	if err != nil {
+		return nil, err
 	}
-	return v, nil
+	switch token := token.(type) {
+	case json.Number:
+		f, err := token.Float64()
+		if math.IsInf(f, 0) {
+			return nil, fmt.Errorf("the number %.20s is too large", token)
+		}
+		return f, err
+	case json.Delim:
+		if token == '[' {
+			return parseList(dec, depth)
+		}
+		return parseObject(dec, depth)
+	}
+	return token, nil
+}
+
+func parseList(dec *json.Decoder, depth int) (list []any, err error) {
+	list = []any{}
+	for dec.More() {
+		v, err := parseValue(dec, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err = dec.Token()
+	return list, err
+}
+
+func parseObject(dec *json.Decoder, depth int) (o ycrdt.Object, err error) {
+	o = ycrdt.Object{}
+	at := make(map[string]int)
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := parseValue(dec, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		name := key.(string) // keys are always strings
+		if i, twice := at[name]; twice {
+			o[i].Value = v
+			continue
+		}
+		at[name] = len(o)
+		o = append(o, ycrdt.Member{Key: name, Value: v})
+	}
+	_, err = dec.Token()
+	return o, err
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,7 +96,7 @@ func (c *Client) Forward(r *http.Request, path string, take func(*http.Response)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	return c.owner.Do(r.Context(), r.Method, path, r.URL.Query(), header, bytes.NewReader(body), take)
+	return c.owner.Do(r.Context(), r.Method, path, r.URL.Query(), header, body, take)
 }
 
 func (c *Client) List(ctx context.Context, detailed bool) ([]reviewqueue.Suggestion, error) {

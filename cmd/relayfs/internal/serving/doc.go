@@ -5,9 +5,10 @@
 //
 // A source has at most one owner. A client that names its sources can reach only these sources. An MCP process on stdio
 // usually hands its sources over to a mount or a server that starts later. Its client keeps the connection: stdioBridge
-// connects to the next owner, repeats the handshake and the subscriptions, and sends the requests that the last owner
-// did not take. If a request reached no owner, or its response was lost, the client gets an error that says so. Package
-// bridge/owner has the locks and the socket; packages api and mcpserver handle the requests.
+// connects to the next owner and repeats the handshake and the subscriptions. If a request reached no owner, or its
+// response was lost, the client gets an error that says so. Package bridge/owner has the locks and the socket; packages
+// api and mcpserver handle the requests.
 //
-// No code that holds a lock of this package takes another one.
+// Lock order: stdioBridge.connecting before stdioBridge.mu. The locks perFolderHandlers.mu and stdioBridge.writing are
+// independent of these.
 package serving

@@ -38,14 +38,15 @@ type Stdio struct {
 	Given    []string                         // flags of this process whose values another owner would override
 	Log      *slog.Logger
 	running  sync.WaitGroup
+	bridge   *stdioBridge
 }
 
 func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
-	b := &stdioBridge{
-		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string]message),
+	s.bridge = &stdioBridge{
+		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
 	}
 	server, err := s.takeOver(ctx)
 	if given := strings.Join(s.Given, ", "); err == nil && given != "" && server.Info().PID != os.Getpid() {
@@ -54,12 +55,12 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			"omit it, or start that process with it")
 	}
 	if err == nil {
-		err = b.open(ctx, server)
+		_, err = s.bridge.open(ctx, server)
 	}
 	if err != nil {
 		return err
 	}
-	return b.run(ctx, in)
+	return s.bridge.run(ctx, in)
 }
 
 // connect returns a client of the owner. If there is no owner, it returns errNoOwner or, after takeoverDelay, makes
@@ -107,7 +108,10 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		return nil, errors.Join(err, sess.Close())
 	}
 	handed, end := context.WithCancel(ctx)
-	c.mayHandOver, c.beginHandover = s.mayHandOver, end
+	c.mayHandOver, c.beginHandover = s.mayHandOver, func() {
+		s.bridge.detach()
+		end()
+	}
 	started, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer end()

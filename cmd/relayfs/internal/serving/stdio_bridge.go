@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -21,33 +22,33 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// stdioBridge passes the JSON-RPC messages of one MCP client to a server, in their order. If the server ends, another
-// server replaces it.
+// maxCalls is the maximum number of requests in progress. When it is reached, the bridge stops reading.
+const maxCalls = 32
+
+// stdioBridge passes the JSON-RPC messages of one MCP client to a server. If the server ends, another server replaces
+// it.
 type stdioBridge struct {
 	// connect returns a client of a server. missing is the time for which there has been no server.
 	connect func(ctx context.Context, missing time.Duration) (*owner.Client, error)
 	client  mcpserver.Client
 	log     *slog.Logger
 
-	writing sync.Mutex // guards the field below
+	writing sync.Mutex // guards the fields below
 	out     io.Writer
 
-	// Only the goroutine of run uses the fields below.
+	connecting sync.Mutex // held while a session starts; mu may be locked while it is held
+
+	mu         sync.Mutex  // guards the fields below
 	current    *mcpSession // nil while there is no server
 	endedAt    time.Time   // when the last session ended
-	handshake  []message
-	subscribed map[string]message // subscription requests of the client, by URI
+	handshake  [][]byte
+	subscribed map[string][]byte // subscription requests of the client, by URI
 }
 
-// mcpSession is the connection to one server (transport.Local).
 type mcpSession struct {
-	in     *io.PipeWriter
-	opened chan struct{}
-	ended  chan struct{}
-	err    error // set before ended is closed; if it is nil, the server did not execute the pending requests
-
-	mu      sync.Mutex // guards the field below
-	pending []message  // the requests without a response
+	server *owner.Client
+	stream *http.Response
+	ended  chan struct{} // closed after the server's last message
 }
 
 type message struct {
@@ -56,55 +57,73 @@ type message struct {
 	Params struct {
 		URI string `json:"uri"`
 	} `json:"params"`
-	line   []byte
-	hidden bool // the client does not get the response
-	again  bool // the request was sent to another server before, which did not execute it
-}
-
-func parse(line []byte) message {
-	var m message
-	_ = json.Unmarshal(line, &m) // the server refuses invalid messages
-	m.line = line
-	return m
 }
 
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// isAnsweredBy compares the IDs of messages. A server may write an ID in another way than the client.
-func (m message) isAnsweredBy(answer message) bool {
-	var asked, answered any
-	_ = json.Unmarshal(m.ID, &asked)
-	_ = json.Unmarshal(answer.ID, &answered)
-	return answer.Method == "" && fmt.Sprintf("%#v", asked) == fmt.Sprintf("%#v", answered)
-}
-
-// run passes on messages until the input ends, and then waits for the last responses.
+// run passes on messages until the input ends, and then waits for the last responses. It reads the next message when
+// the server has completed "initialize" or a notification, or has started any other request.
 func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
-	lines, failed := linesOf(ctx, in)
-	for lines != nil || b.current != nil {
-		var ended chan struct{}
-		if b.current != nil {
-			ended = b.current.ended
-			if lines == nil {
-				b.current.in.Close()
-			}
-		}
-		var err error
+	ctx, lost := context.WithCancelCause(ctx)
+	var calls, streams sync.WaitGroup
+	defer func() {
+		lost(nil)
+		b.end()
+		calls.Wait()
+		streams.Wait()
+	}()
+	slots := make(chan struct{}, maxCalls)
+	for lines, failed := linesOf(ctx, in); ; {
+		var line []byte
+		var open bool
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-ended:
-			err = b.settle(ctx)
-		case line, open := <-lines:
-			if open {
-				err = b.forward(ctx, parse(line))
-			} else if lines = nil; errors.Is(failed(), bufio.ErrTooLong) {
-				err = fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20)
+			return clientLost(ctx)
+		case line, open = <-lines:
+		}
+		if !open {
+			calls.Wait()
+			b.end()
+			streams.Wait()
+			if errors.Is(failed(), bufio.ErrTooLong) {
+				return fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20)
 			}
+			return nil
 		}
-		if err != nil {
-			return err
+		var m message
+		_ = json.Unmarshal(line, &m) // the server refuses invalid messages
+		if !m.isRequest() || m.Method == "initialize" {
+			if err := b.forward(ctx, m, line, func() {}); err != nil {
+				return err
+			}
+			continue
 		}
+		group := &calls
+		if m.Method == "subscriptions/listen" {
+			group = &streams // the response is a stream that lasts as long as the session
+		}
+		select {
+		case <-ctx.Done():
+			return clientLost(ctx)
+		case slots <- struct{}{}:
+		}
+		started := make(chan struct{})
+		start := sync.OnceFunc(func() { close(started) })
+		group.Go(func() {
+			defer func() { <-slots }()
+			defer start()
+			if err := b.forward(ctx, m, line, start); err != nil {
+				lost(err)
+			}
+		})
+		<-started
+	}
+}
+
+// clientLost returns the error of the connection to the client. It returns nil if ctx ended for another reason.
+func clientLost(ctx context.Context) error {
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
 	}
 	return nil
 }
@@ -113,7 +132,8 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 // channel at the end of r, or at the first line after the end of ctx. After that, failed returns the error of r.
 func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
 	out := make(chan []byte)
-	sc := mcpserver.Lines(r)
+	sc := bufio.NewScanner(r)
+	sc.Buffer(make([]byte, 0, 64<<10), mcpserver.MaxMessage)
 	go func() {
 		defer close(out)
 		for sc.Scan() {
@@ -130,168 +150,191 @@ func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func
 	return out, sc.Err
 }
 
-// forward sends a message to the server. If there is no server, it answers a request with an error. It returns only
-// errors of the connection to the client.
-func (b *stdioBridge) forward(ctx context.Context, m message) error {
-	if err := b.ensureUpstream(ctx); err != nil {
-		return b.fail(m, unreachable(err))
+// forward passes on one message and its response. It calls started when the server has started to handle the message,
+// or when it finds that no server is connected. It returns only errors of the connection to the client.
+func (b *stdioBridge) forward(ctx context.Context, m message, line []byte, started func()) error {
+	answer, err := b.deliver(ctx, line, started)
+	switch {
+	case err == nil:
+		b.recordState(m, line)
+	case ctx.Err() != nil:
+		return nil
+	default:
+		b.log.Debug("no response to a message", model.LogErr, err)
+		if !m.isRequest() {
+			return nil
+		}
+		answer = errorAnswer(m, err.Error())
 	}
-	switch m.Method {
-	case "initialize":
-		b.handshake = []message{m}
-	case "notifications/initialized":
-		b.handshake = append(b.handshake, m)
-	case "resources/subscribe":
-		b.subscribed[m.Params.URI] = m
-	case "resources/unsubscribe":
-		delete(b.subscribed, m.Params.URI)
-	}
-	b.current.send(m)
-	return nil
+	return b.send(answer)
 }
 
-// settle is called after the end of the current session. It sends the pending requests to the next server, except those
-// that the ended server may have executed.
-func (b *stdioBridge) settle(ctx context.Context) error {
-	s := b.current
-	b.current, b.endedAt = nil, time.Now()
-	for _, m := range s.pending {
-		var err error
-		switch {
-		case s.err != nil:
-			err = b.fail(m, unknownOutcome(s.err))
-		case m.again:
-			err = b.fail(m, unreachable(errNoOwner))
-		default:
-			m.again = true
-			err = b.forward(ctx, m)
-		}
+// deliver sends a message to the server and returns the response. If the server has just ended, it sends the message to
+// the next server.
+func (b *stdioBridge) deliver(ctx context.Context, line []byte, started func()) ([]byte, error) {
+	for range 2 {
+		s, err := b.ensureUpstream(ctx, started)
 		if err != nil {
-			return err
+			return nil, unreachableErr(err)
 		}
+		answer, err := s.post(ctx, line, started)
+		if err == nil {
+			return answer, nil
+		}
+		if !notDelivered(err) {
+			return nil, unknownOutcomeErr(err)
+		}
+		b.drop(s)
 	}
-	return nil
+	return nil, unreachableErr(errNoOwner)
 }
 
-func unreachable(err error) (text string) {
-	return fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err)
+// notDelivered reports whether a message certainly did not reach its session.
+func notDelivered(err error) bool {
+	if ended, ok := errors.AsType[*owner.EndedError](err); ok {
+		return !ended.Sent
+	}
+	refused, ok := errors.AsType[*owner.RefusedError](err)
+	return ok && refused.Status == http.StatusNotFound
 }
 
-// unknownOutcome returns the error for a request that a server may have executed.
-func unknownOutcome(err error) (text string) {
+type clientError string
+
+func (f clientError) Error() string { return string(f) }
+
+func unreachableErr(err error) clientError {
+	return clientError(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
+}
+
+// unknownOutcomeErr returns the error for a request that a server may have executed.
+func unknownOutcomeErr(err error) clientError {
 	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
-		return fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process is running again; read the document first.", err)
+		return clientError(fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process is running again; read the document first.", err))
 	}
 	return "The relayfs process that serves the notes ended before it answered. It is unknown whether anything was changed. Wait a few seconds, then read the document again."
 }
 
-// ensureUpstream starts a session if there is none, and repeats the handshake and the subscriptions in it.
-func (b *stdioBridge) ensureUpstream(ctx context.Context) error {
-	if b.current != nil {
-		return nil
+// ensureUpstream returns the current session, or starts one. It calls waiting before it waits for a server.
+func (b *stdioBridge) ensureUpstream(ctx context.Context, waiting func()) (*mcpSession, error) {
+	if !b.connecting.TryLock() {
+		waiting()
+		b.connecting.Lock()
 	}
-	server, err := b.connect(ctx, time.Since(b.endedAt))
-	if err == nil {
-		err = b.open(ctx, server)
-	}
-	if err != nil {
-		return err
-	}
-	repeated := slices.Clone(b.handshake)
+	defer b.connecting.Unlock()
+	b.mu.Lock()
+	s, lost, replayed := b.current, b.endedAt, slices.Clone(b.handshake)
 	for _, uri := range slices.Sorted(maps.Keys(b.subscribed)) {
-		repeated = append(repeated, b.subscribed[uri])
+		replayed = append(replayed, b.subscribed[uri])
 	}
-	for _, m := range repeated {
-		m.hidden = true
-		b.current.send(m)
+	b.mu.Unlock()
+	if s != nil {
+		return s, nil
 	}
-	return nil
+	waiting()
+	server, err := b.connect(ctx, time.Since(lost))
+	if err != nil {
+		return nil, err
+	}
+	if s, err = b.open(ctx, server); err != nil {
+		return nil, err
+	}
+	for _, line := range replayed {
+		if _, err := s.post(ctx, line, func() {}); err != nil {
+			b.log.Debug("cannot repeat a message", model.LogErr, err)
+		}
+	}
+	return s, nil
 }
 
-// open starts a session.
-func (b *stdioBridge) open(ctx context.Context, server *owner.Client) error {
-	r, w := io.Pipe()
-	s := &mcpSession{in: w, opened: make(chan struct{}), ended: make(chan struct{})}
-	server.Idle = s.isIdle
-	go func() {
-		defer close(s.ended)
-		defer r.Close()
-		s.err = server.Do(ctx, http.MethodPost, ports.MCPPath, b.client.Query(), nil, r, func(resp *http.Response) error {
-			close(s.opened)
-			return b.follow(s, resp.Body)
-		})
-	}()
-	select {
-	case <-s.ended:
-		return s.err
-	case <-s.opened:
-		b.current = s
-		return nil
+func (b *stdioBridge) recordState(m message, line []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch m.Method {
+	case "initialize":
+		b.handshake = [][]byte{line}
+	case "notifications/initialized":
+		b.handshake = append(b.handshake, line)
+	case "resources/subscribe":
+		b.subscribed[m.Params.URI] = line
+	case "resources/unsubscribe":
+		delete(b.subscribed, m.Params.URI)
 	}
 }
 
-// follow passes the messages of the server to the client.
-func (b *stdioBridge) follow(s *mcpSession, r io.Reader) error {
-	for in := bufio.NewReader(r); ; {
-		line, err := in.ReadBytes('\n')
-		if err == nil && len(line) == 1 { // the server has finished the session
-			return nil
-		}
-		if err == nil && !s.finish(parse(line)).hidden {
-			err = b.send(line)
-		}
+func (b *stdioBridge) open(ctx context.Context, server *owner.Client) (*mcpSession, error) {
+	stream, err := server.Open(ctx, ports.MCPPath, b.client.Query())
+	if err != nil {
+		return nil, err
+	}
+	s := &mcpSession{server, stream, make(chan struct{})}
+	b.mu.Lock()
+	b.current = s
+	b.mu.Unlock()
+	go b.follow(s)
+	return s, nil
+}
+
+func (b *stdioBridge) follow(s *mcpSession) {
+	defer close(s.ended)
+	for r := bufio.NewReader(s.stream.Body); ; {
+		line, err := r.ReadBytes('\n')
 		if err != nil {
-			return err
+			break
+		}
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && b.send(bytes.TrimSuffix(data, []byte("\n"))) != nil {
+			break
 		}
 	}
-}
-
-// isIdle reports whether the client waits for no response.
-func (s *mcpSession) isIdle() bool {
-	select {
-	case <-s.opened:
-	default:
-		return false
+	s.stream.Body.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.current == s {
+		b.current, b.endedAt = nil, time.Now()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.pending) == 0
 }
 
-func (s *mcpSession) send(m message) {
-	if m.isRequest() {
-		s.mu.Lock()
-		s.pending = append(s.pending, m)
-		s.mu.Unlock()
+// detach makes the bridge send further messages to another server. The current server still answers the messages that
+// it has received.
+func (b *stdioBridge) detach() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.current, b.endedAt = nil, time.Now()
+}
+
+func (b *stdioBridge) drop(s *mcpSession) {
+	s.stream.Body.Close()
+	<-s.ended
+}
+
+func (b *stdioBridge) end() {
+	b.mu.Lock()
+	s := b.current
+	b.mu.Unlock()
+	if s != nil {
+		b.drop(s)
 	}
-	_, _ = s.in.Write(append(m.line, '\n')) // if this fails, the session has ended
 }
 
-// finish returns the request with the given response. It returns no request for another message of the server.
-func (s *mcpSession) finish(answer message) (asked message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := slices.IndexFunc(s.pending, func(m message) bool { return m.isAnsweredBy(answer) }); i >= 0 {
-		asked = s.pending[i]
-		s.pending = slices.Delete(s.pending, i, i+1)
-	}
-	return asked
+// post sends a message and returns the response, or nil if there is none. It calls started when the server has started
+// to handle the message.
+func (s *mcpSession) post(ctx context.Context, line []byte, started func()) (answer []byte, err error) {
+	header := http.Header{"Content-Type": {"application/json"}, mcpserver.SessionHeader: s.stream.Header[mcpserver.SessionHeader]}
+	err = s.server.Do(ctx, http.MethodPost, ports.MCPPath, url.Values{}, header, line, func(resp *http.Response) error {
+		started()
+		answer, err = io.ReadAll(resp.Body)
+		return err
+	})
+	return bytes.TrimSpace(answer), err
 }
 
-// fail answers a request with an error.
-func (b *stdioBridge) fail(m message, text string) error {
-	b.log.Debug("no response to a message", model.LogErr, text)
-	if !m.isRequest() || m.hidden {
+// send writes a message to the client. It ignores an empty message.
+func (b *stdioBridge) send(message []byte) error {
+	if len(message) == 0 {
 		return nil
 	}
-	return b.send(errorAnswer(m, text))
-}
-
-// send writes a line to the client.
-func (b *stdioBridge) send(line []byte) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
-	_, err := b.out.Write(line)
+	_, err := b.out.Write(append(message, '\n'))
 	return err
 }
 
@@ -307,5 +350,5 @@ func errorAnswer(m message, text string) []byte {
 		answer["error"] = map[string]any{"code": serverGone, "message": text}
 	}
 	line, _ := json.Marshal(answer) // cannot fail, because the ID was decoded from JSON
-	return append(line, '\n')
+	return line
 }

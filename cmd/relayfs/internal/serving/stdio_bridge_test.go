@@ -34,7 +34,7 @@ func newBridge(t *testing.T, out io.Writer) *stdioBridge {
 		return new(net.Dialer).DialContext(ctx, "tcp", web.Listener.Addr().String())
 	})
 	connect := func(context.Context, time.Duration) (*owner.Client, error) { return client, nil }
-	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string]message)}
+	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte)}
 }
 
 // Everything that was asked before the input ended is answered.
@@ -102,59 +102,5 @@ func TestCallsTakeEffectInOrder(t *testing.T) {
 	}
 	if strings.Contains(out.String(), `"isError":true`) || strings.Count(out.String(), `"text":"V/a.md"`) != rounds {
 		t.Errorf("the answers are:\n%s", out.String())
-	}
-}
-
-// answers calls then soon after the first line.
-type answers struct {
-	bytes.Buffer
-	then func()
-}
-
-func (a *answers) Write(line []byte) (int, error) {
-	if a.Len() == 0 {
-		time.AfterFunc(time.Millisecond, a.then)
-	}
-	return a.Buffer.Write(line)
-}
-
-// If a server ends, the next one executes the requests that it has not taken. Each request is executed once.
-func TestRequestsOutliveTheirServer(t *testing.T) {
-	for range 20 {
-		checkRequestsOutliveTheirServer(t)
-	}
-}
-
-func checkRequestsOutliveTheirServer(t *testing.T) {
-	f := bridgetest.New(t, map[string]string{"V/a.md": "foo\n"})
-	srv := mcpserver.New(f.Workspace, mcpserver.Options{})
-	t.Cleanup(srv.Close)
-	first, end := context.WithCancel(t.Context())
-	defer end()
-	ctx := first
-	connect := func(context.Context, time.Duration) (*owner.Client, error) {
-		lifetime := ctx
-		ctx = t.Context()
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		go ports.Serve(lifetime, l, &http.Server{Handler: srv.LocalHandler(), BaseContext: func(net.Listener) context.Context { return lifetime }})
-		return owner.NewClientOf(func(ctx context.Context) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
-		}), nil
-	}
-	const calls = 200
-	var in strings.Builder
-	for i := range calls {
-		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write","arguments":{"file_path":"V/%d.md","content":"foo"}}}`+"\n", i, i)
-	}
-	out := &answers{then: end}
-	b := &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string]message)}
-	if err := b.run(t.Context(), strings.NewReader(in.String())); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(out.String(), "\n"); n != calls || strings.Contains(out.String(), `"isError":true`) || strings.Contains(out.String(), `"error"`) {
-		t.Errorf("%d answers to %d calls:\n%s", n, calls, out.String())
 	}
 }
