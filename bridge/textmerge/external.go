@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,10 +30,11 @@ func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before
 // belong to no mark. The edits replace whole words and marks, and whole lines with the line break after them, so that
 // they merge well with concurrent changes.
 func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
-	had, has := countWords(before), countWords(after)
+	had := sync.OnceValue(func() map[string]int { return countWords(before) })
+	has := sync.OnceValue(func() map[string]int { return countWords(after) })
 	edits := wholeWords(before, diffwrap.Diff(before, after), func(cut diffwrap.Span) bool {
 		for word := range countWords(cut.Of(before)) {
-			if had[word] > 0 && has[word] >= had[word] {
+			if n := had()[word]; n > 0 && has()[word] >= n {
 				return true // the word is at another place, so this is no change of it
 			}
 		}
@@ -47,7 +49,7 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
-	a := externalDiff{before: before, after: after, oldTokens: old, oldWords: had, isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
+	a := externalDiff{before: before, after: after, oldTokens: old, oldWords: had(), isBroken: make(map[int]bool), wasBroken: make(map[int]bool), added: make(map[string]bool)}
 	a.match(Unchanged(len(before), edits))
 	return a.run(edits, torn)
 }
