@@ -185,8 +185,12 @@ func (f *fileState) replaceInode(e inodeEvent) {
 	f.replaceBy(e, f.text.Next(), nameHold{free: f.nameHold.free})
 }
 
-// replaceBy puts a new inode with the given text and hold at f's name.
+// replaceBy puts a new inode with the given text and hold at f's name. It does nothing if the workspace does not have the
+// note yet, because then only f has its text.
 func (f *fileState) replaceBy(e inodeEvent, text content.Text, hold nameHold) {
+	if f.doc == 0 {
+		return
+	}
 	old := f.life
 	f.life = old.After(e)
 	if !old.IsReplaced() && f.life.IsReplaced() {
