@@ -98,7 +98,7 @@ func (f *File) giveWay(ctx context.Context, h *Handle) {
 		_ = f.commit(ctx, true) // an error belongs to the handle that wrote
 	}
 	f.update(func(s *fileState) {
-		if s.life != stateLive || s.doc == 0 || !s.isUsedByOthers(h) && !s.isHeldForOthers(h) {
+		if s.life != stateLive || !s.isUsedByOthers(h) && !s.isHeldForOthers(h) {
 			return
 		}
 		if text := s.text.Committed(); text.IsStale() {
