@@ -133,7 +133,8 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 // checkFrontMatter refuses edits that add front matter below front matter that users have added since the session read
 // the text known, which has none.
 func checkFrontMatter(p model.Path, known, current string, edits []diffwrap.Edit) error {
-	if _, had := diffwrap.FrontMatter(known); had {
+	_, had := diffwrap.FrontMatter(known)
+	if _, has := diffwrap.FrontMatter(current); had || !has {
 		return nil
 	}
 	after := diffwrap.Apply(current, edits)
