@@ -15,7 +15,7 @@ func (s *Server) Evict(ctx context.Context, keep int) {
 // Housekeep is what is done now and then, but that no note is left to the kernel.
 func (s *Server) Housekeep(ctx context.Context) { s.tree.evict(ctx, 0) }
 
-// EndIfUnmounted is what is done now and then.
+// EndIfUnmounted does the check that the server repeats every minute.
 func (s *Server) EndIfUnmounted() { s.endIfUnmounted() }
 
 // Inodes is how many inodes of notes the kernel has.

@@ -118,7 +118,7 @@ func TestUnmountWithACopy(t *testing.T) {
 	}
 }
 
-// Somebody else unmounts while a container has a copy of the mount: what was written is kept, and the mount ends.
+// If another program unmounts while a container has a copy of the mount, saved text is kept and the mount ends.
 func TestUnmountByOthersWithACopy(t *testing.T) {
 	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Gone.md": "gone\n"}, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })

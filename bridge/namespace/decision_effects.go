@@ -165,8 +165,8 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 	return []*tree.Node{x}, nil
 }
 
-// restoreRemoved reverts the removals that followed a user's rejection of a rename or of a new file: it restores the
-// folder in which the proposal had shown its node, and the note of a rename. It returns what it has restored.
+// restoreRemoved reverts the removals that followed a user's rejection of a rename or of a new file. It restores and
+// returns the folder that showed the proposed name and, for a rename, the note.
 func (n *DecisionEffects) restoreRemoved(ctx context.Context, f *Root, rec *model.ProposalRecord) (notes, folders []*tree.Node, err error) {
 	if rec.Kind != model.ProposedRename && rec.Rel != "" {
 		return nil, nil, nil

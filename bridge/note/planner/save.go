@@ -40,8 +40,8 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 }
 
 // mayRestore reports whether a save may restore an earlier state. A save that only adds text restores nothing if the
-// document has no deleted text. A save that only deletes text, and leaves no mark, is a deletion: an undo may bring back
-// what was there since that state.
+// document has no deleted text. A save that only deletes text, and leaves no mark, is a deletion: an undo can restore the
+// text that was added after that state.
 func mayRestore(edits []diffwrap.Edit, raw string, text *ycrdt.Text) bool {
 	switch {
 	case !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }):
