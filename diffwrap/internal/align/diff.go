@@ -11,7 +11,7 @@ func Diff(old, new string) []span.Edit { return edits(smallest(&Comparer{}, old,
 // smallest finds a small change. If a single edit is as small as the script of Exact, smallest returns that edit, because
 // the text was probably changed in one place.
 func smallest(r *Comparer, old, new string) []Hunk {
-	hunks := r.Exact(Side{Text: old}, Side{Text: new})
+	hunks := compareExact(r, Side{Text: old}, Side{Text: new}, mode{exact: true, typed: true})
 	size := 0
 	for _, h := range hunks {
 		size += h.Old.Len() + h.New.Len()

@@ -36,7 +36,7 @@ func intern[T interface{ Of(text string) string }](r *Comparer, out []int, text 
 
 // matchLines matches equal lines: result[i] is the new line that equals old line i, or -1. It first matches lines with
 // text, and then the blank lines between them, because all blank lines are equal. Exact matches lines without words in this
-// way, and only between similar lines (pairLines), because users type in several lines at once.
+// way. Diff matches them only between similar lines (pairLines), because users type in several lines at once.
 func matchLines(r *Comparer, o, n *lineText) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)
@@ -55,7 +55,7 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 		if partner < 0 {
 			continue
 		}
-		if o.exact && i < k && j < partner {
+		if o.typed && i < k && j < partner {
 			gap := [2]int{i, j}
 			pairs, _ := pairLines(wordsOfLines(o, span.New(i, k)), wordsOfLines(n, span.New(j, partner)), true)
 			for _, p := range pairs {
