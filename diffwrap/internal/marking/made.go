@@ -55,7 +55,7 @@ type Move struct{ From, To span.Span }
 // the new raw text.
 func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkChange, moved []Move) {
 	start, end := span.New(p.OldBody, p.OldBody), span.New(len(p.Old), len(p.Old))
-	changes = slices.Concat([]align.Hunk{{Old: start, New: start.Shift(p.NewBody - p.OldBody)}}, p.keepWords(changes), []align.Hunk{{Old: end}})
+	changes = slices.Concat([]align.Hunk{{Old: start, New: start.Shift(p.NewBody - p.OldBody)}}, changes, []align.Hunk{{Old: end}})
 	t := tracer{Patch: p, Drawing: d, changes: changes, fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)

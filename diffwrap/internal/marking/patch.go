@@ -12,8 +12,6 @@
 package marking
 
 import (
-	"slices"
-
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -52,9 +50,7 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 		hunks[k].Old = hunks[k].Old.Shift(p.OldBody)
 		hunks[k].New = hunks[k].New.Shift(p.NewBody)
 	}
-	if slices.ContainsFunc(p.pieces, func(x Piece) bool { return x.role == roleForeignText }) {
-		hunks = p.keepWords(hunks)
-	}
+	hunks = p.keepWords(hunks)
 	for {
 		n := len(p.Fixed)
 		out, wall := p.keepForeign(hunks)
