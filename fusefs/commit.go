@@ -298,7 +298,7 @@ func (f *fileState) discardBuffer() {
 		f.replaceInode(evFailWrite)
 		return
 	}
-	f.detach(evUnlink)
+	f.detach(evUnlinkStale) // an open that is in progress must not find an inode whose content is not committed any more
 	f.t.remove(f.File)
 	f.t.entryChanged(f.path())
 }

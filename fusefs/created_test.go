@@ -59,6 +59,57 @@ func TestNewNoteLeavesDuringItsFirstSave(t *testing.T) {
 	}
 }
 
+// If the first save of a new note fails, the note stays for the other programs that have it open. The text of a program
+// whose close succeeds is in the vault.
+func TestNewNoteIsSharedWhenItsFirstSaveFails(t *testing.T) {
+	t.Parallel()
+	requireFUSE(t)
+	for _, created := range []string{"one\n", ""} {
+		m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+		a, b, c := m.agent(t, "F"), m.agent(t, "F"), m.agent(t, "F")
+		a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_WRONLY))`)
+		a.do(`os.write(held["f"], b%q)`, created)
+		m.SetOffline("F", true)
+		for _, x := range []*agent{b, c} {
+			if got := x.do(`keep("f", os.open("New.md", os.O_RDWR))`); got != "null" {
+				t.Fatal(got)
+			}
+		}
+		a.do(`os.close(held["f"])`)
+		c.do(`os.close(held["f"])`)
+		m.SetOffline("F", false)
+		if got := b.do(`(os.truncate(held["f"], 0), os.write(held["f"], b"two\n"), os.close(held["f"]))[1]`); got != "4" {
+			t.Fatal(got)
+		}
+		if got := m.Source("F").Person(t).Names(); len(got) != 2 || m.SourceText("F/New.md") != "two\n" {
+			t.Errorf("the vault has %q", got)
+		}
+	}
+}
+
+// If the first save of a new note fails and no other program writes it, the note is gone when the last program closes it.
+func TestNewNoteWhoseFirstSaveFailsEnds(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+	a, b := m.agent(t, "F"), m.agent(t, "F")
+	a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_WRONLY))`)
+	a.do(`os.write(held["f"], b"one\n")`)
+	m.SetOffline("F", true)
+	b.do(`keep("f", os.open("New.md", os.O_RDONLY))`)
+	if got := a.do(`os.close(held["f"])`); got == "null" {
+		t.Error("the save did not fail")
+	}
+	m.SetOffline("F", false)
+	if got := b.do(`os.read(held["f"], 100).decode()`); got != `"one\n"` {
+		t.Errorf("the other program reads %s", got)
+	}
+	b.do(`os.close(held["f"])`)
+	eventually(t, func() error { return wants("the mount", a.do(`sorted(os.listdir("."))`), `["keep.md"]`) })
+	if got := m.Source("F").Person(t).Names(); len(got) != 1 {
+		t.Errorf("the vault has %q", got)
+	}
+}
+
 // A user moves a note, and the mount shows it at its new path. If a program that has read the note at the old path then
 // saves it there, it creates a new note, as on any disk, because it finds its file at that path only. The moved note
 // stays as it is, and a user can reject the new note.
