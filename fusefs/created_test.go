@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // A user moves or removes a new note as soon as the vault has it, while its first save is still in progress. The save
@@ -66,7 +67,7 @@ func TestNewNoteIsSharedWhenItsFirstSaveFails(t *testing.T) {
 	requireFUSE(t)
 	for _, created := range []string{"one\n", ""} {
 		m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
-		a, b, c := m.agent(t, "F"), m.agent(t, "F"), m.agent(t, "F")
+		a, b, c := m.session(t, "F"), m.session(t, "F"), m.session(t, "F")
 		a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_WRONLY))`)
 		a.do(`os.write(held["f"], b%q)`, created)
 		m.SetOffline("F", true)
@@ -91,7 +92,7 @@ func TestNewNoteIsSharedWhenItsFirstSaveFails(t *testing.T) {
 func TestNewNoteWhoseFirstSaveFailsEnds(t *testing.T) {
 	t.Parallel()
 	m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
-	a, b := m.agent(t, "F"), m.agent(t, "F")
+	a, b := m.session(t, "F"), m.session(t, "F")
 	a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_WRONLY))`)
 	a.do(`os.write(held["f"], b"one\n")`)
 	m.SetOffline("F", true)
@@ -107,6 +108,30 @@ func TestNewNoteWhoseFirstSaveFailsEnds(t *testing.T) {
 	eventually(t, func() error { return wants("the mount", a.do(`sorted(os.listdir("."))`), `["keep.md"]`) })
 	if got := m.Source("F").Person(t).Names(); len(got) != 1 {
 		t.Errorf("the vault has %q", got)
+	}
+}
+
+// While a program creates a note, another program creates a note of that name: the note has the text of both.
+func TestTwoProgramsCreateANote(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []bridge.Mode{bridge.Direct, bridge.Suggest} {
+		for _, how := range []string{"user", "rename"} {
+			m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = mode })
+			a, b := m.session(t, "F"), m.session(t, "F")
+			a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_EXCL | os.O_WRONLY))`)
+			if how == "user" {
+				m.Person("F/New.md", "theirs\n")
+			} else if got := b.do(`replace("New.md", "theirs\n")`); got != "null" {
+				t.Error(got)
+			}
+			if got := a.do(`(os.write(held["f"], b"mine\n"), os.close(held["f"]))[0]`); got != "5" {
+				t.Error(got)
+			}
+			got := diffwrap.Everything.Accepted(m.SourceText("F/New.md"))
+			if strings.Count(got, "mine\n") != 1 || strings.Count(got, "theirs\n") != 1 {
+				t.Errorf("mode %v, %s: the vault has %q", mode, how, got)
+			}
+		}
 	}
 }
 
