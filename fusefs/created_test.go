@@ -135,6 +135,22 @@ func TestTwoProgramsCreateANote(t *testing.T) {
 	}
 }
 
+// A user moves a note that a program has open, and changes it before the move is known. The program's save reaches it.
+func TestNoteIsMovedAndChangedWhileOpen(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/Note.md": "one\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+	a := m.agent(t, "F")
+	a.do(`keep("f", open("Note.md", "r+"))`)
+	a.do(`held["f"].read()`)
+	p := m.Source("F").Person(t)
+	p.Rename("Note.md", "Moved.md")
+	p.Save("Moved.md", "theirs\none\n")
+	if got := a.do(`(held["f"].write("mine\n"), held["f"].close())[0]`); got != "5" {
+		t.Error(got)
+	}
+	checkText(t, "the moved note", m.SourceText("F/Moved.md"), "theirs\none\nmine\n")
+}
+
 // A user moves a note, and the mount shows it at its new path. If a program that has read the note at the old path then
 // saves it there, it creates a new note, as on any disk, because it finds its file at that path only. The moved note
 // stays as it is, and a user can reject the new note.
