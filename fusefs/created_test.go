@@ -60,6 +60,24 @@ func TestNewNoteLeavesDuringItsFirstSave(t *testing.T) {
 	}
 }
 
+// While a new note cannot be saved, another session cannot open it: it would write into the text of the first session.
+func TestNewNoteIsNotSharedBySessions(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+	a, b := m.session(t, "F"), m.session(t, "F")
+	a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_WRONLY))`)
+	a.do(`os.write(held["f"], b"one\n")`)
+	m.SetOffline("F", true)
+	opened := b.do(`keep("f", os.open("New.md", os.O_WRONLY | os.O_TRUNC))`)
+	m.SetOffline("F", false)
+	if got := a.do(`os.close(held["f"])`); got != "null" {
+		t.Error(got)
+	}
+	checkText(t, "the open", opened, `"Device or resource busy"`)
+	checkText(t, "the vault", m.SourceText("F/New.md"), "one\n")
+	checkText(t, "the mount", b.do(`read("New.md")`), `"one\n"`)
+}
+
 // If the first save of a new note fails, the note stays for the other programs that have it open. The text of a program
 // whose close succeeds is in the vault.
 func TestNewNoteIsSharedWhenItsFirstSaveFails(t *testing.T) {
@@ -67,7 +85,7 @@ func TestNewNoteIsSharedWhenItsFirstSaveFails(t *testing.T) {
 	requireFUSE(t)
 	for _, created := range []string{"one\n", ""} {
 		m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
-		a, b, c := m.session(t, "F"), m.session(t, "F"), m.session(t, "F")
+		a, b, c := m.agent(t, "F"), m.agent(t, "F"), m.agent(t, "F")
 		a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_WRONLY))`)
 		a.do(`os.write(held["f"], b%q)`, created)
 		m.SetOffline("F", true)
@@ -92,7 +110,7 @@ func TestNewNoteIsSharedWhenItsFirstSaveFails(t *testing.T) {
 func TestNewNoteWhoseFirstSaveFailsEnds(t *testing.T) {
 	t.Parallel()
 	m := mount(t, map[string]string{"F/keep.md": "keep\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
-	a, b := m.session(t, "F"), m.session(t, "F")
+	a, b := m.agent(t, "F"), m.agent(t, "F")
 	a.do(`keep("f", os.open("New.md", os.O_CREAT | os.O_WRONLY))`)
 	a.do(`os.write(held["f"], b"one\n")`)
 	m.SetOffline("F", true)
