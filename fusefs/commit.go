@@ -196,8 +196,11 @@ func (c *change) store(ctx context.Context) (bridge.Result, error) {
 	wr.Unread = c.whole && !read
 	if c.doc == 0 {
 		res, err := ws.Create(ctx, c.path, wr)
-		if !errors.Is(err, fs.ErrExist) { // otherwise another writer has created it in the meantime
+		if !errors.Is(err, fs.ErrExist) {
 			return res, err
+		}
+		if wr.Base == nil { // another writer has created the note since c.by created it empty
+			wr.Base = model.RawVersion("", nil)
 		}
 	}
 	return ws.Write(ctx, c.path, wr)
@@ -298,7 +301,7 @@ func (f *fileState) discardBuffer() {
 		f.replaceInode(evFailWrite)
 		return
 	}
-	f.detach(evUnlink)
+	f.detach(evUnlinkStale) // an open that is in progress must not find an inode whose content is not committed any more
 	f.t.remove(f.File)
 	f.t.entryChanged(f.path())
 }

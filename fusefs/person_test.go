@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,10 +50,16 @@ for line in sys.stdin:
     print(json.dumps(answer if isinstance(answer, (str, int, float, list)) else None), flush=True)
 `
 
-func (m *mounted) agent(t testing.TB, folder string) *agent {
+func (m *mounted) agent(t testing.TB, folder string) *agent { return m.start(t, folder, false) }
+
+// session is an agent of a session of its own.
+func (m *mounted) session(t testing.TB, folder string) *agent { return m.start(t, folder, true) }
+
+func (m *mounted) start(t testing.TB, folder string, session bool) *agent {
 	t.Helper()
 	need.Programs(t, "python3")
 	cmd := exec.Command("python3", "-c", agentProgram, m.path(folder))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -241,7 +241,7 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 }
 
 // end removes h. If h is the last handle that wrote, end drops a buffer whose commit failed, because the program got
-// the error. If h is the last handle, end returns the attachment that continues the file; the caller must close it.
+// the error. The buffer of a note that the workspace does not have is only dropped with the last handle. If h is the last handle, end returns the attachment that continues the file; the caller must close it.
 func (f *fileState) end(h *Handle) (last *attachmentHandle) {
 	if _, ok := f.handles[h]; !ok {
 		return nil // the file was not opened
@@ -257,6 +257,7 @@ func (f *fileState) end(h *Handle) (last *attachmentHandle) {
 	case !f.life.IsNote() || b == nil || f.hasPositionedWriter():
 	case !b.Dirty():
 		f.releaseClean()
+	case b.FailedGen == b.Gen && f.doc == 0 && len(f.handles) > 0: // the programs that have the new note open may still write it
 	case b.FailedGen == b.Gen:
 		f.discardBuffer()
 	default:

@@ -25,8 +25,15 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 		return m.errno.Of(ctx, "rename", p, err)
 	}
 	prog := m.programs.Of(ctx)
-	if over, ok := m.dst.(*File); ok && over.isDirtyBy(prog) {
-		_ = over.commitHeld(ctx, false) // an error belongs to the handle that wrote
+	if over, ok := m.dst.(*File); ok {
+		switch {
+		case over.isUnstoredOfOthers(&Handle{by: prog, writes: true}):
+			if err := over.commitHeld(ctx, true); err != nil {
+				return m.errno.Of(ctx, "rename", p, err)
+			}
+		case over.isDirtyBy(prog):
+			_ = over.commitHeld(ctx, false) // an error belongs to the handle that wrote
+		}
 	}
 	c, errno := m.saveOf(ctx, f)
 	if errno != 0 {

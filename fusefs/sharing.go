@@ -33,12 +33,12 @@ const reserveTimeout = 10 * time.Second
 
 // admit makes h a handle of f. If other runs use f, or if its name is held for another session, it puts a new inode at
 // the name of f and returns ESTALE. The kernel repeats an open once only, on the same thread, after a new lookup. So that
-// lookup reserves the inode for the open. (An open of a descriptor's file in /proc is repeated without a lookup; such an
+// lookup reserves the inode for the open. If the workspace cannot store a new note, also the repeated open fails. (An open of a descriptor's file in /proc is repeated without a lookup; such an
 // open may share the inode with other runs.)
 func (f *File) admit(ctx context.Context, h *Handle, repeated bool) syscall.Errno {
 	var busy bool
 	f.update(func(s *fileState) {
-		if busy = !repeated && (s.isUsedByOthers(h) || s.isHeldForOthers(h)); !busy {
+		if busy = (s.isUsedByOthers(h) || s.isHeldForOthers(h)) && (!repeated || s.doc == 0); !busy {
 			s.add(h)
 		}
 	})
@@ -84,6 +84,13 @@ func (f *fileState) isUsedByOthers(h *Handle) bool {
 	return b != nil && b.Dirty() && b.Writer.Run != h.by.Run
 }
 
+// isUnstoredOfOthers reports whether a run other than h's uses f, a note that the workspace does not have yet. Such a
+// note is stored before f loses its name, because a replaced inode writes to the note that the workspace has.
+func (f *File) isUnstoredOfOthers(h *Handle) (unstored bool) {
+	f.update(func(s *fileState) { unstored = s.doc == 0 && s.isUsedByOthers(h) })
+	return unstored
+}
+
 // isHeldForOthers reports whether the name still shows another session's saved text instead of the newest text.
 func (f *fileState) isHeldForOthers(h *Handle) bool {
 	return !f.nameHold.until.IsZero() && f.text.IsStale() && f.nameHold.session != h.by.Session()
@@ -92,9 +99,7 @@ func (f *fileState) isHeldForOthers(h *Handle) bool {
 // giveWay puts a new inode with the last saved text at f's name if a run other than h's uses f, or if the name is
 // held for another session. A note that the workspace does not have yet is stored first.
 func (f *File) giveWay(ctx context.Context, h *Handle) {
-	var unstored bool
-	f.update(func(s *fileState) { unstored = s.doc == 0 && s.isUsedByOthers(h) })
-	if unstored {
+	if f.isUnstoredOfOthers(h) {
 		_ = f.commit(ctx, true) // an error belongs to the handle that wrote
 	}
 	f.update(func(s *fileState) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,6 +54,42 @@ func TestForgetUnused(t *testing.T) {
 		if got := tr.inner.nodes[cleanPath(t, p)] != nil; got != want {
 			t.Errorf("%q is known: %v, want %v", p, got, want)
 		}
+	}
+}
+
+// The first save of a new note fails, and another program closes the note, while a program is opening it: the program's
+// close must not succeed if its text is not saved.
+func TestNewNoteIsDiscardedDuringAnOpen(t *testing.T) {
+	t.Parallel()
+	for name, repeated := range map[string]bool{"opened": false, "opened again": true} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTestTree(t, map[string]string{"F/Note.md": "x\n"})
+			ctx := fuse.NewContext(t.Context(), &fuse.Caller{Pid: uint32(os.Getpid())})
+			n, _, err := tr.lookup(ctx, "F")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := n.(*Dir).createNote(ctx, "F/gone/New.md", 0o644)
+			if f.commit(ctx, true) == nil {
+				t.Fatal("the save succeeded in a folder that is missing")
+			}
+			other, h := newHandle(t.Context(), f, syscall.O_RDONLY), newHandle(ctx, f, syscall.O_WRONLY)
+			if repeated {
+				h.keep(ctx, syscall.ESTALE)
+			} else if errno := h.open(ctx); errno != 0 {
+				t.Fatal(errno)
+			}
+			f.admit(t.Context(), other, true)
+			other.Release(t.Context())
+			if repeated && newHandle(ctx, f, syscall.O_WRONLY).open(ctx) != 0 {
+				return
+			}
+			for h = range f.state.handles {
+			}
+			if _, errno := h.Write(ctx, []byte("text\n"), 0); errno == 0 && h.Flush(ctx) == 0 {
+				t.Error("close returned no error")
+			}
+		})
 	}
 }
 

@@ -58,7 +58,7 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	newRel, ok := arrivals[vaultdir.IDOfStamp(old.Stamp)]
 	c := w.pending[newRel]
 	if ok && c != nil && isSameInode(*old, c.entry) && w.v.tree.entry(model.Parent(newRel)) != nil {
-		w.renamed(rel, newRel, c)
+		w.renamed(old, newRel, c)
 		return
 	}
 	for _, e := range w.v.tree.forget(rel) {
@@ -68,15 +68,23 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 }
 
 // isSameInode reports whether b, which has the inode number of a, is the same file as a. The check is needed because
-// disks reuse the inodes of deleted files.
+// disks reuse the inodes of deleted files. If the disk records no birth times, a changed file counts as another file.
 func isSameInode(a, b model.SourceEntry) bool {
-	return !otherKind(&a, &b) && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
+	return !otherKind(&a, &b) && (a.Dir || isSameState(a, b) || a.Stamp.Birth != 0 && a.Stamp.IsFile(b.Stamp))
 }
 
-func (w *watch) renamed(oldRel, newRel string, c *change) {
+func isSameState(a, b model.SourceEntry) bool {
+	return a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime
+}
+
+// renamed reports that old is at newRel now. If it has changed since, newRel stays pending.
+func (w *watch) renamed(old *model.SourceEntry, newRel string, c *change) {
+	oldRel := old.Rel
 	w.v.tree.move(oldRel, newRel)
-	w.v.tree.record(c.entry)
-	delete(w.pending, newRel)
+	if old.Dir || isSameState(*old, c.entry) {
+		w.v.tree.record(c.entry)
+		delete(w.pending, newRel)
+	}
 	for rel := range w.pending {
 		if vaultdir.Below(oldRel, rel) {
 			delete(w.pending, rel)

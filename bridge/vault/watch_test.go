@@ -401,6 +401,26 @@ func TestRenameChains(t *testing.T) {
 	await(t, events, "a save there", is(model.EventChanged, "back/N.md"))
 }
 
+// A file that a user changes right after moving it is a moved file, and then a changed one.
+func TestMoveAndChange(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("A.md", "1")
+	p.Save("dir/C.txt", "333")
+	events := follow(t, v)
+	for from, to := range map[string]string{"A.md": "B.md", "dir/C.txt": "D.txt"} {
+		p.Rename(from, to)
+		time.Sleep(50 * time.Millisecond)
+		p.check(os.WriteFile(p.path(to), []byte("changed text"), 0o644))
+		for _, ev := range await(t, events, "the move of "+from, is(model.EventRenamed, to)) {
+			if ev.Kind != model.EventRenamed || ev.OldRel != from {
+				t.Errorf("the move is reported as %v %s %s", ev.Kind, ev.OldRel, ev.Rel)
+			}
+		}
+		await(t, events, "the change of "+to, is(model.EventChanged, to))
+	}
+}
+
 // TestRenameOverAFile moves files over others, which are looked at before or after them, and saves the last one by rename.
 func TestRenameOverAFile(t *testing.T) {
 	t.Parallel()

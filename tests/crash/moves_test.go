@@ -63,11 +63,15 @@ func writeWhereNotesMove(dir, name string, r *rand.Rand) {
 			continue
 		}
 		p, word := notes[r.IntN(len(notes))], fmt.Sprintf("%sx%d", name, i)
-		kind := "wn"[r.IntN(2)] // write in place, make a new note; a save by rename to a name that became free is a new note
+		kind := "wns"[r.IntN(3)] // write in place, make a new note, append to a note that other agents make too
 		err := func() error {
 			if kind == 'n' { // a new note next to p
 				p = filepath.Join(filepath.Dir(p), "new-"+word+".md")
 				return writeFile(p, word+"\n", os.O_CREATE|os.O_EXCL, r)
+			}
+			if kind == 's' {
+				p = filepath.Join(filepath.Dir(p), fmt.Sprintf("new-shared%d.md", i/3))
+				return writeFile(p, word+"\n", os.O_CREATE|os.O_APPEND, r)
 			}
 			text, err := os.ReadFile(p)
 			if err != nil || len(text) == 0 {
@@ -217,8 +221,8 @@ func TestUserMovesNotesThatAgentsWrite(t *testing.T) {
 	newNotes := make(map[string]bool)
 	for _, line := range lines {
 		f := strings.Fields(line)
-		if f[1] == "n" {
-			newNotes["new-"+f[2]+".md"] = true
+		if base := filepath.Base(f[3]); strings.HasPrefix(base, "new-") {
+			newNotes[base] = true
 		}
 		if n := wordsIn[f[2]]; n > 1 || n == 0 && f[0] == "ok" {
 			t.Errorf("the vault has a word %d times: %s", n, line)

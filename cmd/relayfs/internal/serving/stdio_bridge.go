@@ -3,6 +3,7 @@ package serving
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// maxCalls is the maximum number of requests in progress. When it is reached, the bridge stops reading.
+// maxCalls is the maximum number of requests in progress. Further requests wait, but the bridge reads on: a request in
+// progress may need the client's answer to a question.
 const maxCalls = 32
 
 // stdioBridge passes the JSON-RPC messages of one MCP client to a server. If the server ends, another server replaces
@@ -38,9 +40,11 @@ type stdioBridge struct {
 
 	connecting sync.Mutex // held while a session starts; mu may be locked while it is held
 
-	mu         sync.Mutex  // guards the fields below
-	current    *mcpSession // nil while there is no server
-	endedAt    time.Time   // when the last session ended
+	mu         sync.Mutex       // guards the fields below
+	waiting    map[string]*call // requests that were not sent to a server yet, by ID
+	sent       *call            // the last message that was sent to a server
+	current    *mcpSession      // nil while there is no server
+	endedAt    time.Time        // when the last session ended
 	handshake  [][]byte
 	subscribed map[string][]byte // subscription requests of the client, by URI
 }
@@ -55,14 +59,31 @@ type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		URI string `json:"uri"`
+		URI       string          `json:"uri"`
+		RequestID json.RawMessage `json:"requestId"`
 	} `json:"params"`
 }
 
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// run passes on messages until the input ends, and then waits for the last responses. It reads the next message when
-// the server has completed "initialize" or a notification, or has started any other request.
+// call is a message on its way to a server.
+type call struct {
+	message
+	line      []byte
+	started   chan struct{} // closed when a server has started to handle the message, or no server got it
+	start     func()        // closes started
+	cancelled bool          // the client has cancelled it before it was sent; guarded by the bridge's mu
+}
+
+func newCall(line []byte) *call {
+	c := &call{line: line, started: make(chan struct{})}
+	c.start = sync.OnceFunc(func() { close(c.started) })
+	_ = json.Unmarshal(line, &c.message) // the server refuses invalid messages
+	return c
+}
+
+// run passes on messages until the input ends, and then waits for the last responses. It passes on requests in their
+// order. It passes on "initialize" and messages that are not requests before it reads the next message.
 func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 	ctx, lost := context.WithCancelCause(ctx)
 	var calls, streams sync.WaitGroup
@@ -73,6 +94,8 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 		streams.Wait()
 	}()
 	slots := make(chan struct{}, maxCalls)
+	turn := make(chan struct{}) // closed when the next request may be sent
+	close(turn)
 	for lines, failed := linesOf(ctx, in); ; {
 		var line []byte
 		var open bool
@@ -90,34 +113,73 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 			}
 			return nil
 		}
-		var m message
-		_ = json.Unmarshal(line, &m) // the server refuses invalid messages
-		if !m.isRequest() || m.Method == "initialize" {
-			if err := b.forward(ctx, m, line, func() {}); err != nil {
+		c := newCall(line)
+		if c.Method == "notifications/cancelled" && b.withdraw(string(c.Params.RequestID)) {
+			continue
+		}
+		if !c.isRequest() || c.Method == "initialize" {
+			if err := b.forward(ctx, c); err != nil {
 				return err
 			}
 			continue
 		}
+		isStream := c.Method == "subscriptions/listen" // the response is a stream that lasts as long as the session
 		group := &calls
-		if m.Method == "subscriptions/listen" {
-			group = &streams // the response is a stream that lasts as long as the session
+		if isStream {
+			group = &streams
 		}
-		select {
-		case <-ctx.Done():
-			return clientLost(ctx)
-		case slots <- struct{}{}:
-		}
-		started := make(chan struct{})
-		start := sync.OnceFunc(func() { close(started) })
+		mine := turn
+		turn = c.started
+		b.enqueue(c)
 		group.Go(func() {
-			defer func() { <-slots }()
-			defer start()
-			if err := b.forward(ctx, m, line, start); err != nil {
+			<-mine
+			if !isStream {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+			}
+			if err := b.forward(ctx, c); err != nil {
 				lost(err)
 			}
 		})
-		<-started
 	}
+}
+
+func (b *stdioBridge) enqueue(c *call) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting[string(c.ID)] = c
+}
+
+// begin is called before c is sent. It returns errCancelled if the client has cancelled c.
+func (b *stdioBridge) begin(c *call) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c.cancelled {
+		return errCancelled
+	}
+	if id := string(c.ID); b.waiting[id] == c {
+		delete(b.waiting, id)
+	}
+	b.sent = c
+	return nil
+}
+
+var errCancelled = errors.New("the client has cancelled the request")
+
+// withdraw cancels a request that was not sent yet. It reports whether there is such a request. Otherwise it waits until
+// a server has started the last request, because a server ignores the cancellation of a request that it does not have.
+func (b *stdioBridge) withdraw(id string) bool {
+	b.mu.Lock()
+	c, sent := b.waiting[id], b.sent
+	if c != nil {
+		c.cancelled = true
+		delete(b.waiting, id)
+	}
+	b.mu.Unlock()
+	if c == nil && sent != nil {
+		<-sent.started
+	}
+	return c != nil
 }
 
 // clientLost returns the error of the connection to the client. It returns nil if ctx ended for another reason.
@@ -150,34 +212,37 @@ func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func
 	return out, sc.Err
 }
 
-// forward passes on one message and its response. It calls started when the server has started to handle the message,
-// or when it finds that no server is connected. It returns only errors of the connection to the client.
-func (b *stdioBridge) forward(ctx context.Context, m message, line []byte, started func()) error {
-	answer, err := b.deliver(ctx, line, started)
+// forward passes on one message and its response. It returns only errors of the connection to the client.
+func (b *stdioBridge) forward(ctx context.Context, c *call) error {
+	defer c.start()
+	answer, err := b.deliver(ctx, c)
 	switch {
 	case err == nil:
-		b.recordState(m, line)
-	case ctx.Err() != nil:
+		b.recordState(c)
+	case ctx.Err() != nil || errors.Is(err, errCancelled):
 		return nil
 	default:
 		b.log.Debug("no response to a message", model.LogErr, err)
-		if !m.isRequest() {
+		if !c.isRequest() {
 			return nil
 		}
-		answer = errorAnswer(m, err.Error())
+		answer = errorAnswer(c.message, err.Error())
 	}
 	return b.send(answer)
 }
 
 // deliver sends a message to the server and returns the response. If the server has just ended, it sends the message to
 // the next server.
-func (b *stdioBridge) deliver(ctx context.Context, line []byte, started func()) ([]byte, error) {
+func (b *stdioBridge) deliver(ctx context.Context, c *call) ([]byte, error) {
 	for range 2 {
-		s, err := b.ensureUpstream(ctx, started)
+		s, err := b.ensureUpstream(ctx)
 		if err != nil {
-			return nil, unreachableErr(err)
+			err = unreachableErr(err)
 		}
-		answer, err := s.post(ctx, line, started)
+		if err := cmp.Or(b.begin(c), err); err != nil {
+			return nil, err
+		}
+		answer, err := s.post(ctx, c.line, c.start)
 		if err == nil {
 			return answer, nil
 		}
@@ -214,12 +279,9 @@ func unknownOutcomeErr(err error) clientError {
 	return "The relayfs process that serves the notes ended before it answered. It is unknown whether anything was changed. Wait a few seconds, then read the document again."
 }
 
-// ensureUpstream returns the current session, or starts one. It calls waiting before it waits for a server.
-func (b *stdioBridge) ensureUpstream(ctx context.Context, waiting func()) (*mcpSession, error) {
-	if !b.connecting.TryLock() {
-		waiting()
-		b.connecting.Lock()
-	}
+// ensureUpstream returns the current session, or starts one.
+func (b *stdioBridge) ensureUpstream(ctx context.Context) (*mcpSession, error) {
+	b.connecting.Lock()
 	defer b.connecting.Unlock()
 	b.mu.Lock()
 	s, lost, replayed := b.current, b.endedAt, slices.Clone(b.handshake)
@@ -230,7 +292,6 @@ func (b *stdioBridge) ensureUpstream(ctx context.Context, waiting func()) (*mcpS
 	if s != nil {
 		return s, nil
 	}
-	waiting()
 	server, err := b.connect(ctx, time.Since(lost))
 	if err != nil {
 		return nil, err
@@ -246,18 +307,18 @@ func (b *stdioBridge) ensureUpstream(ctx context.Context, waiting func()) (*mcpS
 	return s, nil
 }
 
-func (b *stdioBridge) recordState(m message, line []byte) {
+func (b *stdioBridge) recordState(c *call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch m.Method {
+	switch c.Method {
 	case "initialize":
-		b.handshake = [][]byte{line}
+		b.handshake = [][]byte{c.line}
 	case "notifications/initialized":
-		b.handshake = append(b.handshake, line)
+		b.handshake = append(b.handshake, c.line)
 	case "resources/subscribe":
-		b.subscribed[m.Params.URI] = line
+		b.subscribed[c.Params.URI] = c.line
 	case "resources/unsubscribe":
-		delete(b.subscribed, m.Params.URI)
+		delete(b.subscribed, c.Params.URI)
 	}
 }
 

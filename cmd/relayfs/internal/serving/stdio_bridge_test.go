@@ -1,8 +1,11 @@
 package serving
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,8 +25,12 @@ import (
 
 // newBridge returns a bridge to a server of a vault with one note.
 func newBridge(t *testing.T, out io.Writer) *stdioBridge {
+	return newBridgeWith(t, out, mcpserver.Options{})
+}
+
+func newBridgeWith(t *testing.T, out io.Writer, o mcpserver.Options) *stdioBridge {
 	f := bridgetest.New(t, map[string]string{"V/a.md": "foo0;\n"})
-	srv := mcpserver.New(f.Workspace, mcpserver.Options{})
+	srv := mcpserver.New(f.Workspace, o)
 	t.Cleanup(srv.Close)
 	mux := http.NewServeMux()
 	mux.Handle(ports.MCPPath, srv.LocalHandler())
@@ -34,7 +41,7 @@ func newBridge(t *testing.T, out io.Writer) *stdioBridge {
 		return new(net.Dialer).DialContext(ctx, "tcp", web.Listener.Addr().String())
 	})
 	connect := func(context.Context, time.Duration) (*owner.Client, error) { return client, nil }
-	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte)}
+	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call)}
 }
 
 // Everything that was asked before the input ended is answered.
@@ -102,5 +109,94 @@ func TestCallsTakeEffectInOrder(t *testing.T) {
 	}
 	if strings.Contains(out.String(), `"isError":true`) || strings.Count(out.String(), `"text":"V/a.md"`) != rounds {
 		t.Errorf("the answers are:\n%s", out.String())
+	}
+}
+
+// A client may send any number of calls before it answers the first question about them.
+func TestAnswersOvertakeCalls(t *testing.T) {
+	const calls = 2*maxCalls + 1
+	in, client := io.Pipe()
+	answers, out := io.Pipe()
+	approve, err := mcpserver.ParseApprovals([]string{"ask"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		done <- newBridgeWith(t, out, mcpserver.Options{Approve: approve}).run(t.Context(), in)
+		out.Close()
+	}()
+	timer := time.AfterFunc(10*time.Second, func() { out.CloseWithError(errors.New("the client waits for an answer")) })
+	defer timer.Stop()
+	lines := make(chan string, 10*calls)
+	go func() {
+		for line := range lines {
+			io.WriteString(client, line+"\n")
+		}
+		client.Close()
+	}()
+	lines <- `{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`
+	lines <- `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	for i := range calls {
+		lines <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write","arguments":{"file_path":"V/n%d.md","content":"x\n"}}}`, i, i)
+	}
+	made, sc := 0, bufio.NewScanner(answers)
+	for made < calls && sc.Scan() {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Result struct{ IsError bool }
+		}
+		if err := json.Unmarshal(sc.Bytes(), &m); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case m.Method == "elicitation/create":
+			lines <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"approve":true}}}`, m.ID)
+		case m.Method == "" && string(m.ID) != `"first"`:
+			if made++; m.Result.IsError {
+				t.Errorf("a call fails: %s", sc.Text())
+			}
+		}
+	}
+	close(lines)
+	if made < calls {
+		t.Fatalf("%d of %d calls are answered: %v", made, calls, sc.Err())
+	}
+	go io.Copy(io.Discard, answers)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// A call that the client cancels before a server has it has no effect.
+func TestCancelledCallsAreNotSent(t *testing.T) {
+	in, client := io.Pipe()
+	var out bytes.Buffer
+	b := newBridge(t, &out)
+	connecting, connect := make(chan struct{}), b.connect
+	b.connect = func(ctx context.Context, missing time.Duration) (*owner.Client, error) {
+		<-connecting
+		return connect(ctx, missing)
+	}
+	done := make(chan error, 1)
+	go func() { done <- b.run(t.Context(), in) }()
+	for _, id := range []string{"0", `"one"`} {
+		fmt.Fprintf(client, `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"write","arguments":{"file_path":"V/new.md","content":"x\n"}}}`+"\n", id)
+		fmt.Fprintf(client, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`+"\n", id)
+	}
+	fmt.Fprintln(client, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"glob","arguments":{"pattern":"**"}}}`)
+	for read := false; !read; time.Sleep(time.Millisecond) {
+		b.mu.Lock()
+		_, read = b.waiting["2"]
+		b.mu.Unlock()
+	}
+	close(connecting)
+	client.Close()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Count(got, `"jsonrpc"`) != 1 || !strings.Contains(got, "V/a.md") || strings.Contains(got, "V/new.md") {
+		t.Errorf("the answers are\n%s", got)
 	}
 }
