@@ -459,7 +459,7 @@ func (m *mix) personEdits(now scene) step {
 		edit = m.otherEdit
 	}
 	edits, s := edit(now)
-	if len(edits) == 0 || m.live != nil && now.tears(edits) || now.inDeletedComment(edits) {
+	if len(edits) == 0 || m.live != nil && now.tears(edits) || now.inPendingComment(edits) {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
 	m.save(now.raw, edits)
@@ -505,11 +505,13 @@ func (m *mix) heldAt(raw string) int {
 	return slices.IndexFunc(m.held, func(x scene) bool { return x.raw == raw })
 }
 
-// inDeletedComment reports whether edits change a comment whose deletion is pending.
-func (now scene) inDeletedComment(edits []diffwrap.Edit) bool {
+// inPendingComment reports whether edits change a comment whose deletion, or addition as text, is pending. If that is
+// accepted and undone, the comment with the user's words is the user's.
+func (now scene) inPendingComment(edits []diffwrap.Edit) bool {
 	marks, _, _ := now.inRaw.Layout(now.raw)
 	return slices.ContainsFunc(marks, func(m diffwrap.Mark) bool {
-		return m.Comment && slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < m.End && m.Start < e.Off+max(e.Len, 1) })
+		opened := strings.HasSuffix(now.raw[:m.Start-min(m.Start, len("++}"))], "{>") && strings.HasPrefix(now.raw[m.Start+len("{++"):], ">")
+		return (m.Comment || opened) && slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < m.End && m.Start < e.Off+max(e.Len, 1) })
 	})
 }
 
@@ -574,6 +576,9 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 	case k < 10 && len(words) > 0: // deletes a word
 		at := randomtest.Pick(r, words...)
 		s := diffwrap.Span{Start: at[0], End: at[1]}
+		if s.Start > 0 && raw[s.Start-1] == raw[s.End-1] || s.End < len(raw) && raw[s.Start] == raw[s.End] {
+			return nil, step{} // in joined words the text does not show which letters were deleted
+		}
 		return cut(s), step{what: "a person deletes " + s.Of(raw), gone: count(s.Of(raw))}
 	case k < 12 && len(lines) > 0: // deletes a line
 		s := randomtest.Pick(r, lines...)
@@ -862,7 +867,7 @@ func (m *mix) agentWrites(now scene) (step, error) {
 	}
 	if m.r.IntN(6) == 0 {
 		w := m.word("P")
-		if at := randomtest.Pick(m.r, spots(now.raw)...); !now.inComment(at) && !now.inDeletedComment([]diffwrap.Edit{{Off: at}}) {
+		if at := randomtest.Pick(m.r, spots(now.raw)...); !now.inComment(at) && !now.inPendingComment([]diffwrap.Edit{{Off: at}}) {
 			s.what += " while a person types " + w
 			s.typed, s.keepsO = m.unlessMarked(now, at, w), false
 			m.save(now.raw, []diffwrap.Edit{{Off: at, New: " " + w + " "}})
@@ -1252,9 +1257,9 @@ func checkMixes(t *testing.T, rounds int, k kind) {
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
 	for k, seeds := range map[kind][]string{
-		plainMix:   {"804005862", "90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750", "540033953", "5530359", "8958528575", "710023825", "710004762", "730600681", "740001097", "792000936", "792001162", "791006373", "792007024", "791003140", "810009759", "792004345", "750010195", "770007836", "770005252", "750015045"},
+		plainMix:   {"804005862", "90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750", "540033953", "5530359", "8958528575", "710023825", "710004762", "730600681", "740001097", "792000936", "792001162", "791006373", "792007024", "791003140", "810009759", "792004345", "750010195", "770007836", "770005252", "750015045", "808000800"},
 		sameWords:  {"77103157", "721005816", "721008287", "780001160", "780001820"},
-		otherEdits: {"2803", "4805", "722000515", "722002328", "722002808", "722003042", "722001327", "722001957", "722002076", "722004024", "722005370", "722005865", "722006231", "722006379", "722006927", "722001062", "722008318", "722002537", "722004577", "730800250", "722007889", "722000214", "722003112", "781000433", "781001865", "722008797", "820001585", "820004610", "820004940", "820002206", "722005537", "820006917"},
+		otherEdits: {"2803", "4805", "722000515", "722002328", "722002808", "722003042", "722001327", "722001957", "722002076", "722004024", "722005370", "722005865", "722006231", "722006379", "722006927", "722001062", "722008318", "722002537", "722004577", "730800250", "722007889", "722000214", "722003112", "781000433", "781001865", "722008797", "820001585", "820004610", "820004940", "820002206", "722005537", "820006917", "820007455", "861000382"},
 	} {
 		for _, seed := range seeds {
 			t.Setenv("RELAYFS_SEED", seed)

@@ -177,7 +177,7 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 			cost := 1
 			if !deleted {
 				cost += cutAt(around(old, off+toBefore), before, off+toBefore, off+toBefore, moved)
-				if d := text[max(0, off-3):off]; strings.HasPrefix(d, "{") && strings.HasSuffix(text[off:off+n], d) && slices.Contains(delimiters, d) {
+				if d := text[max(0, off-3):off]; strings.HasPrefix(d, "{") && strings.HasSuffix(text[off:off+n], d) && anyDelimiter.MatchString(d) {
 					cost += cutsMark // marks were typed before a delimiter, not after it
 				}
 			} else if from, to := around(old, off), around(old, off+n); from == to {
@@ -252,8 +252,6 @@ type externalDiff struct {
 	wasBroken         map[int]bool    // broken delimiters, by offset in the old text
 	added             map[string]bool // delimiters that the new text has more often
 }
-
-var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"}
 
 var anyDelimiter = regexp.MustCompile(`\{(\+\+|--|~~|>>)|(\+\+|--|~~|<<)\}`)
 
