@@ -177,6 +177,67 @@ func TestDecidedElsewhere(t *testing.T) {
 	}
 }
 
+// Two users decide differently on one suggestion while the server is down: both texts are deleted. The undo of one
+// decision after the other restores the suggestion.
+func TestDecidedBothWays(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{"here first", "there first"} {
+		t.Run(order, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, "relay-server")
+			here, there := mustOpen(t, s, structured), mustOpen(t, s, structured)
+			const n = "Team/n.md"
+			s.typist(t).create("n.md", "one two three four\n")
+			here.awaitText(n, "one two three four\n")
+			there.awaitText(n, "one two three four\n")
+			there.write(n, func(text string) string { return strings.Replace(text, "two", "TWO", 1) })
+			there.awaitSent()
+			both(here, there, n)
+			v, err := here.Open(t.Context(), n)
+			noError(t, err)
+			pending, list := v.Raw(), here.shown(n)
+			decide := func(c *client, verdict model.Verdict) {
+				found, err := c.Suggestions(t.Context(), n)
+				noError(t, err)
+				_, err = c.Decide(t.Context(), []string{found[0].ID}, verdict, model.Author{Name: "person"})
+				noError(t, err)
+			}
+			undo := func(c *client) {
+				_, err := c.Undo(t.Context(), "", model.Author{Name: "person"})
+				noError(t, err)
+			}
+			port := s.port
+			s.stop()
+			for _, c := range []*client{here, there} {
+				c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
+			}
+			decide(here, model.Accepted)
+			decide(there, model.Rejected)
+			s.start(port)
+			here.awaitSent()
+			there.awaitSent()
+			both(here, there, n)
+			here.awaitText(n, "one  three four\n")
+			if order == "here first" {
+				undo(here)
+				here.awaitSent()
+				there.awaitText(n, "one two three four\n")
+				undo(there)
+			} else {
+				undo(there)
+				there.awaitSent()
+				here.awaitText(n, "one {++TWO++} three four\n")
+				undo(here)
+			}
+			both(here, there, n)
+			here.await("the suggestion", func() bool {
+				v, err := here.Open(t.Context(), n)
+				return err == nil && v.Raw() == pending && slices.Equal(here.shown(n), list)
+			})
+		})
+	}
+}
+
 // A root of facts that relayfs has not written changes nothing, and costs little.
 func TestHostileFacts(t *testing.T) {
 	t.Parallel()

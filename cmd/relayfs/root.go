@@ -37,7 +37,7 @@ in the note, {--old--}{++new++}, which you accept or reject.`,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root(), e.settings)
+			e.config, err = config.Read(configFlag, cmd.Name() == "init", cmd.Root(), e.settings)
 			isStatus := cmd.Name() == statusCommand && cmd.Parent() == cmd.Root()
 			if err == nil || isStatus && e.config != nil {
 				err = errors.Join(err, e.config.Apply(cmd, e.settings(cmd)))

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func NewRules(hide, lock []string) (*Rules, error) {
 			if g.folded == "" {
 				continue
 			}
-			if !doublestar.ValidatePattern(g.folded) {
+			if !doublestar.ValidatePattern(g.folded) || !fs.ValidPath(g.folded) || g.folded == "." {
 				return nil, fmt.Errorf("%s: %q is not a valid glob", list.name, written)
 			}
 			*list.to = append(*list.to, g)

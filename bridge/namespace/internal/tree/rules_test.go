@@ -43,7 +43,9 @@ func TestRulesMatch(t *testing.T) {
 	if r, err := NewRules(nil, []string{""}); r != nil || err != nil {
 		t.Errorf("rules without globs: %v, %v", r, err)
 	}
-	if _, err := NewRules([]string{"["}, nil); err == nil {
-		t.Error("a glob that is none is taken")
+	for _, glob := range []string{"[", ".", "./Private", "Private/.", "../V/Private", "Private//a.md"} {
+		if _, err := NewRules([]string{glob}, nil); err == nil {
+			t.Errorf("%q, which matches no path, is accepted", glob)
+		}
 	}
 }

@@ -35,9 +35,9 @@ var serverCommands = []string{"mount", "mcp"}
 // neverConfigured are flags of serverCommands that make sense only on one command line.
 var neverConfigured = []string{"daemon", "help", "config"}
 
-func fileOf(flag string) (string, error) {
-	if file := cmp.Or(flag, os.Getenv("RELAYFS_CONFIG")); file != "" {
-		return filepath.Abs(file)
+func fileOf(named string) (string, error) {
+	if named != "" {
+		return filepath.Abs(named)
 	}
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
@@ -50,17 +50,18 @@ func fileOf(flag string) (string, error) {
 	return filepath.Join(dir, "relayfs", "config.toml"), nil
 }
 
-// Read reads the configuration file. A missing file counts as empty unless must is set. If there is an error, Read also
-// returns the valid part. settings must return the settings of a command that are not flags.
-func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Command) *pflag.FlagSet) (*Config, error) {
-	file, err := fileOf(flag)
+// Read reads the configuration file. A missing file counts as empty if the user named none or isNew is set. If there is an
+// error, Read also returns the valid part. settings must return the settings of a command that are not flags.
+func Read(flag string, isNew bool, root *cobra.Command, settings func(*cobra.Command) *pflag.FlagSet) (*Config, error) {
+	named := cmp.Or(flag, os.Getenv("RELAYFS_CONFIG"))
+	file, err := fileOf(named)
 	if err != nil {
 		return nil, err
 	}
 	c := &Config{File: file, Sum: SumOf(file), flags: make(map[string][]string), known: configurable(root, settings)}
 	var values map[string]any
 	_, err = toml.DecodeFile(file, &values)
-	if errors.Is(err, fs.ErrNotExist) && !must {
+	if errors.Is(err, fs.ErrNotExist) && (isNew || named == "") {
 		return c, nil
 	}
 	c.found = true

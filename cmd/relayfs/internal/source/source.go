@@ -179,6 +179,9 @@ func ParseVault(arg string) (Source, error) {
 	if before, after, ok := strings.Cut(arg, "="); ok && !exists(arg) {
 		name, dir = before, after
 	}
+	if dir == "" {
+		return Source{}, cli.Usagef("SOURCE is empty")
+	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return Source{}, err
