@@ -241,7 +241,8 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 }
 
 // end removes h. If h is the last handle that wrote, end drops a buffer whose commit failed, because the program got
-// the error. The buffer of a note that the workspace does not have is only dropped with the last handle. If h is the last handle, end returns the attachment that continues the file; the caller must close it.
+// the error. The buffer of a note that the workspace does not have stays until the last handle ends. If h is the last
+// handle, end returns the attachment that continues the file; the caller must close it.
 func (f *fileState) end(h *Handle) (last *attachmentHandle) {
 	if _, ok := f.handles[h]; !ok {
 		return nil // the file was not opened

@@ -33,8 +33,8 @@ const reserveTimeout = 10 * time.Second
 
 // admit makes h a handle of f. If other runs use f, or if its name is held for another session, it puts a new inode at
 // the name of f and returns ESTALE. The kernel repeats an open once only, on the same thread, after a new lookup. So that
-// lookup reserves the inode for the open. If the workspace cannot store a new note, also the repeated open fails. (An open of a descriptor's file in /proc is repeated without a lookup; such an
-// open may share the inode with other runs.)
+// lookup reserves the inode for the open. If the workspace cannot store a new note, the repeated open fails, too. (An
+// open of a descriptor's file in /proc is repeated without a lookup; such an open may share the inode with other runs.)
 func (f *File) admit(ctx context.Context, h *Handle, repeated bool) syscall.Errno {
 	var busy bool
 	f.update(func(s *fileState) {
