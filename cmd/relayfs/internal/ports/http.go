@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -43,7 +42,7 @@ func (f *HTTP) file(base string) (string, error) {
 	return filepath.Abs(cmp.Or(f.TokenFile, filepath.Join(base, "http-token")))
 }
 
-// CheckFile returns an error if the token file can be neither read nor created. base is the state folder.
+// CheckFile returns an error if the token file exists and cannot be used. base is the state folder.
 func (f *HTTP) CheckFile(base string) error {
 	if f.Addr == "" {
 		return nil
@@ -52,10 +51,9 @@ func (f *HTTP) CheckFile(base string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return secret.CheckCreatable(file)
+	if _, err = secret.ReadToken(file); errors.Is(err, fs.ErrNotExist) {
+		return nil // Listen creates it
 	}
-	_, err = secret.ReadToken(file)
 	return err
 }
 
