@@ -16,33 +16,40 @@ func TestConnectionsAreBounded(t *testing.T) {
 	srv.Config.ConnState = h.count
 	srv.Start()
 	t.Cleanup(srv.Close)
-	// isClosed says whether the server closes a new connection soon.
-	isClosed := func(within time.Duration) (net.Conn, bool) {
+	dial := func() net.Conn {
 		c, err := net.Dial("tcp", srv.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		_ = c.SetReadDeadline(time.Now().Add(within))
-		_, err = c.Read(make([]byte, 1))
-		timeout, ok := err.(net.Error)
-		return c, !ok || !timeout.Timeout()
+		return c
 	}
-	const moment = 50 * time.Millisecond
-	first, closed := isClosed(moment)
-	if _, second := isClosed(moment); closed || second || h.Connections() != 2 {
-		t.Fatalf("two connections: the first is closed %v, the second %v, open %d", closed, second, h.Connections())
-	}
-	if _, closed := isClosed(need.Scaled(10 * time.Second)); !closed {
-		t.Fatal("the third connection stays")
-	}
-	first.Close()
-	for deadline := time.Now().Add(need.Scaled(10 * time.Second)); h.Connections() != 1; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d connections are open, want 1", h.Connections())
+	open := func(n int) {
+		t.Helper()
+		for deadline := time.Now().Add(need.Scaled(10 * time.Second)); h.Connections() != n; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d connections are open, want %d", h.Connections(), n)
+			}
 		}
 	}
-	if _, closed := isClosed(moment); closed {
-		t.Error("a connection after the first has ended is closed")
+	isClosed := func(c net.Conn, within time.Duration) bool {
+		_ = c.SetReadDeadline(time.Now().Add(within))
+		_, err := c.Read(make([]byte, 1))
+		timeout, ok := err.(net.Error)
+		return !ok || !timeout.Timeout()
+	}
+	first, second := dial(), dial()
+	open(2)
+	if !isClosed(dial(), need.Scaled(10*time.Second)) {
+		t.Error("the third connection stays")
+	}
+	open(2)
+	first.Close()
+	open(1)
+	third := dial()
+	open(2)
+	const moment = 50 * time.Millisecond
+	if isClosed(second, moment) || isClosed(third, moment) {
+		t.Error("one of two connections is closed")
 	}
 }
