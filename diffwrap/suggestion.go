@@ -48,6 +48,24 @@ func (s *Suggestion) Stretches() []Span {
 	return []Span{span.New(s.Start, s.End)}
 }
 
+// Subtract returns the suggestions of list without those that others has with the same kind and texts. If list has n more
+// copies of a suggestion than others, Subtract returns the last n copies.
+func Subtract(list, others []Suggestion) []Suggestion {
+	type key struct {
+		kind     Kind
+		old, new string
+	}
+	have := make(map[key]int, len(others))
+	for _, s := range others {
+		have[key{s.Kind, s.Old, s.New}]++
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(s Suggestion) bool {
+		k := key{s.Kind, s.Old, s.New}
+		have[k]--
+		return have[k] >= 0
+	})
+}
+
 // Suggestions lists the pending suggestions of raw, in order: additions, deletions and replacements.
 func (k Known) Suggestions(raw string) []Suggestion { return k.SuggestionsBy(raw, nil) }
 func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions(raw) }

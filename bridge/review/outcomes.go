@@ -20,7 +20,7 @@ type Resolved struct {
 // editor follows from the text: the suggestion was accepted if the new text is there without a mark, rejected if the
 // old text is there without a mark, and otherwise changed.
 func (r *Review) Outcomes(p model.Path, since, current *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
-	removed := removedMarks(marks, current.Suggestions())
+	removed := diffwrap.Subtract(marks, current.Suggestions())
 	if len(removed) == 0 {
 		return nil, nil
 	}
@@ -48,29 +48,6 @@ func (r *Review) Outcomes(p model.Path, since, current *model.Version, marks []d
 		}
 	}
 	return res, nil
-}
-
-type markKey struct {
-	kind     diffwrap.Kind
-	old, new string
-}
-
-func keyOf(s diffwrap.Suggestion) markKey { return markKey{s.Kind, s.Old, s.New} }
-
-// removedMarks returns the marks that are not in left. If marks has n more copies of a mark than left, removedMarks
-// returns the last n copies.
-func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
-	have := make(map[markKey]int, len(left))
-	for _, s := range left {
-		have[keyOf(s)]++
-	}
-	var deleted []diffwrap.Suggestion
-	for _, s := range marks {
-		if have[keyOf(s)]--; have[keyOf(s)] < 0 {
-			deleted = append(deleted, s)
-		}
-	}
-	return deleted
 }
 
 // resolvedByHand compares the text at the place of s with both sides of s. edits has the changes from the earlier text

@@ -4,7 +4,10 @@
 package span
 
 // Span is a half-open range of bytes.
-type Span struct{ Start, End int }
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
 
 func New(start, end int) Span { return Span{start, end} }
 

@@ -103,11 +103,6 @@ type (
 	allowed struct{} // context key of an Operation that is approved for the rest of a call
 )
 
-// Allow returns a context in which op is approved for the rest of the call.
-func Allow(ctx context.Context, op Operation) context.Context {
-	return context.WithValue(ctx, allowed{}, op)
-}
-
 func WithAsked(ctx context.Context, a Asked) context.Context { return context.WithValue(ctx, key{}, a) }
 
 type Gate struct {

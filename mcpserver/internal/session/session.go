@@ -123,7 +123,7 @@ func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	n.Decisions = known.Decisions
 	if len(known.OwnMarks) > 0 && d.Version != nil {
 		marks := d.Version.Suggestions()
-		n.OwnMarks, n.Decisions = subtractMarks(marks, subtractMarks(marks, known.OwnMarks)), s.DecisionsUpTo(d.Path, known, d.Version)
+		n.OwnMarks, n.Decisions = diffwrap.Subtract(marks, diffwrap.Subtract(marks, known.OwnMarks)), s.DecisionsUpTo(d.Path, known, d.Version)
 	}
 	s.SetReadState(d.Path, n)
 }
@@ -219,8 +219,8 @@ func (s *Session) RecordCreate(p model.Path, v *model.Version) {
 func (s *Session) RecordChange(p model.Path, before, after *model.Version, known textrange.RangeSet) {
 	old, _ := s.ReadStateOf(p)
 	n := ReadState{Text: after.Text(), ReadRanges: known, Version: after, Decisions: s.DecisionsUpTo(p, old, before)}
-	others := subtractMarks(before.Suggestions(), old.OwnMarks)
-	n.OwnMarks = subtractMarks(after.Suggestions(), others)
+	others := diffwrap.Subtract(before.Suggestions(), old.OwnMarks)
+	n.OwnMarks = diffwrap.Subtract(after.Suggestions(), others)
 	s.SetReadState(p, n)
 }
 
@@ -235,7 +235,7 @@ func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwr
 		}
 	}
 	marks := v.Suggestions()
-	return subtractMarks(marks, subtractMarks(marks, own))
+	return diffwrap.Subtract(marks, diffwrap.Subtract(marks, own))
 }
 
 // DecisionsUpTo returns the decisions on the session's suggestions that were not reported yet, up to a version
@@ -249,16 +249,4 @@ func (s *Session) DecisionsUpTo(p model.Path, n ReadState, current *model.Versio
 		s.o.Logger.Warn("cannot find the outcomes of suggestions", model.LogPath, string(p), model.LogErr, err)
 	}
 	return append(slices.Clip(n.Decisions), more...)
-}
-
-func subtractMarks(marks, others []diffwrap.Suggestion) []diffwrap.Suggestion {
-	key := func(s diffwrap.Suggestion) [3]string { return [3]string{s.Kind.String(), s.Old, s.New} }
-	have := make(map[[3]string]int, len(others))
-	for _, o := range others {
-		have[key(o)]++
-	}
-	return slices.DeleteFunc(slices.Clone(marks), func(m diffwrap.Suggestion) bool {
-		have[key(m)]--
-		return have[key(m)] >= 0
-	})
 }

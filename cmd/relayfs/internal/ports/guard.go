@@ -23,6 +23,7 @@ func Guard(token, unauthorized string, next http.Handler) http.Handler {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got := sha256.Sum256([]byte(strings.TrimSpace(given)))
 		if token == "" || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("Connection", "close") // a client without the token keeps no connection
 			w.Header().Set("WWW-Authenticate", `Bearer realm="relayfs"`)
 			http.Error(w, unauthorized, http.StatusUnauthorized)
 			return

@@ -48,8 +48,8 @@ func NoteOf(note *reviewqueue.Note, plain bool) Note {
 	for i := range note.Suggestions {
 		s := &note.Suggestions[i]
 		d.writers[s.ID] = writer{s.Author, s.Session}
-		for _, at := range s.Places {
-			d.places[s.ID] = append(d.places[s.ID], diffwrap.Span{Start: at.Start, End: at.End})
+		if len(s.Places) > 0 {
+			d.places[s.ID] = s.Places
 		}
 	}
 	m, pieces := merge(note.Text, note.Marks(), d.places)

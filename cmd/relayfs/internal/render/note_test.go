@@ -29,11 +29,7 @@ func of(raw string) Note {
 		n.Known = append(n.Known, m.Start)
 	}
 	for id, spans := range places(raw) {
-		s := reviewqueue.Suggestion{ID: id}
-		for _, at := range spans {
-			s.Places = append(s.Places, reviewqueue.Place{Start: at.Start, End: at.End})
-		}
-		n.Suggestions = append(n.Suggestions, s)
+		n.Suggestions = append(n.Suggestions, reviewqueue.Suggestion{ID: id, Places: spans})
 	}
 	for _, c := range diffwrap.Everything.Comments(raw) {
 		n.Threads = append(n.Threads, reviewqueue.Thread{Start: c.Start})

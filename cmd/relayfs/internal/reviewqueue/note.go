@@ -24,11 +24,6 @@ type Note struct {
 	Threads     []Thread     `json:"threads"`
 }
 
-type Place struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
-}
-
 func revisionOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
@@ -72,9 +67,7 @@ func (q *Queue) newNote(p model.Path, text string, list []model.Suggestion, thre
 	n := Note{Path: string(p), Text: text, Revision: revisionOf(text), Obsidian: q.obsidianURL(p), Suggestions: []Suggestion{}, Threads: []Thread{}}
 	for _, s := range list {
 		shown := newSuggestion(s)
-		for _, at := range s.Stretches() {
-			shown.Places = append(shown.Places, Place{at.Start, at.End})
-		}
+		shown.Places = s.Stretches()
 		n.Suggestions = append(n.Suggestions, shown)
 	}
 	q.addSessionNotes(n.Suggestions)

@@ -41,11 +41,11 @@ type Suggestion struct {
 	Revision string `json:"revision"`
 	// Before and After are the text around the suggestion in the accepted view: the rest of its lines and contextLines
 	// more lines.
-	Before string  `json:"before,omitempty"`
-	After  string  `json:"after,omitempty"`
-	Pieces []Piece `json:"pieces,omitempty"` // a proposal, or the group that begins with the suggestion, in its context
-	Places []Place `json:"places,omitempty"` // its marks in the note's raw text
-	Group  string  `json:"group,omitempty"`  // ID of the first suggestion of its group on a line; "" if the suggestion is alone
+	Before string          `json:"before,omitempty"`
+	After  string          `json:"after,omitempty"`
+	Pieces []Piece         `json:"pieces,omitempty"` // a proposal, or the group that begins with the suggestion, in its context
+	Places []diffwrap.Span `json:"places,omitempty"` // its marks in the note's raw text
+	Group  string          `json:"group,omitempty"`  // ID of the first suggestion of its group on a line; "" if the suggestion is alone
 	// Answers is the author's previous suggestion at this place if the user rejected it.
 	Answers *Rejection `json:"answers,omitempty"`
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
@@ -39,22 +38,6 @@ func Create(file, text string) error {
 		return err
 	}
 	return dir.Create(filepath.Base(file), []byte(text))
-}
-
-func CheckCreatable(file string) error {
-	dir := filepath.Dir(file)
-	for {
-		st, err := os.Stat(dir)
-		switch {
-		case err == nil && !st.IsDir(), errors.Is(err, syscall.ENOTDIR):
-			return cli.WithHint(fmt.Errorf("cannot create file %q: %q is not a folder", file, dir), "name another file")
-		case err == nil:
-			return nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		}
-		dir = filepath.Dir(dir)
-	}
 }
 
 // MinToken is the minimum length of a token, in characters.

@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // fakeQueue is a queue without notes: what is decided leaves the list.
@@ -463,7 +464,7 @@ func TestReviewShowsConsequences(t *testing.T) {
 	long := strings.Repeat("a line\n", 40)
 	s.q.notes = map[string]reviewqueue.Note{
 		"N/b.md": {Text: "lost words\n"},
-		"N/a.md": {Text: long + "see {--[[c]]--}{++[[d]]++}\n" + long + "the end\n", Suggestions: []reviewqueue.Suggestion{{ID: "a1", Places: []reviewqueue.Place{{Start: len(long) + 4, End: len(long) + 26}}}}},
+		"N/a.md": {Text: long + "see {--[[c]]--}{++[[d]]++}\n" + long + "the end\n", Suggestions: []reviewqueue.Suggestion{{ID: "a1", Places: []diffwrap.Span{{Start: len(long) + 4, End: len(long) + 26}}}}},
 	}
 	s.press("v")
 	if view := s.m.View(); !strings.Contains(view, "see {--[[c]]--}{++[[d]]++}") {
