@@ -17,6 +17,8 @@ func TestAmend(t *testing.T) {
 		{"{++Long ++}ago\n", "", "ago\n"},
 		{"a {--b --}c\n", "B ", "a B c\n"},
 		{"é {++x++}{>>why<<} z\n", "🙂", "é 🙂 z\n"},
+		{"aa {=={--bb--}==} cc dd\n", "zz", "aa zz cc dd\n"},
+		{"aa {==x {--bb--}{++cc++} y==} dd\n", "zz", "aa {==x zz y==} dd\n"},
 	} {
 		f := bridgetest.New(t, map[string]string{plan: c.raw})
 		list := pendingOf(t, f.Workspace)

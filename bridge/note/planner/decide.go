@@ -200,19 +200,25 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 	return list, rest
 }
 
-// amendEdits converts the offsets of the user's edits to offsets in the text after the acceptance, where the proposed
-// text is in one piece. It sets p.amended to the text that the edits insert.
+// amendEdits converts the offsets of the user's edits to offsets in the text after the acceptance. It sets p.amended to
+// the text that the edits insert.
 func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
-	start, moved := p.Marks[first].Start, 0
-	for _, e := range accepting {
-		if e.Off < start {
-			moved += len(e.New) - e.Len
-		}
-	}
-	edits := offsetBy(instead, start+moved)
+	edits := offsetBy(instead, acceptedAt(accepting, p.Marks[first].Start))
 	p.amended = inserted(edits)
 	return edits
+}
+
+// acceptedAt returns the offset that start, an offset of the text before an acceptance, has after it. An acceptance may
+// also remove the highlight around a deletion.
+func acceptedAt(accepting []diffwrap.Edit, start int) int {
+	at := start
+	for _, e := range accepting {
+		if e.Off < start {
+			at -= min(e.Off+e.Len, start) - e.Off
+		}
+	}
+	return at
 }
 
 // frontMatterBreak adds the removal of the line break after the front matter to parts and edits, if a rejection leaves
@@ -286,15 +292,20 @@ func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.
 		return nil, model.RefusedError(errComment)
 	}
 	accepting := current.Known().Accept(current.Canonical(), s.Suggestion)
-	accepted := diffwrap.Apply(current.Canonical(), accepting)
+	accepted, at := diffwrap.Apply(current.Canonical(), accepting), acceptedAt(accepting, s.Start)
 	known := current.Known().AfterEdits(current.Canonical(), accepting)
-	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
+	if s.Parts != nil || !strings.HasPrefix(accepted[at:], s.New) {
 		return nil, model.RefusedError(errors.New("its proposed text consists of several parts"))
 	}
-	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
-	amending := known.AfterEdits(accepted, []diffwrap.Edit{{Off: s.Start, Len: len(s.New), New: text}})
-	before, view := known.Before(s.Start).Accepted(accepted[:s.Start]), amending.Accepted(amended)
-	if len(amending.Suggestions(amended)) != len(known.Suggestions(accepted)) || !strings.HasPrefix(view, before+text) {
+	amending := diffwrap.Edit{Off: at, Len: len(s.New), New: text}
+	amended, after := diffwrap.Apply(accepted, []diffwrap.Edit{amending}), known.AfterEdits(accepted, []diffwrap.Edit{amending})
+	for _, shown := range known.Segments(accepted, diffwrap.AcceptedView) {
+		if shown.RawOff <= at {
+			amending.Off = shown.ViewOff + min(at-shown.RawOff, shown.Len)
+		}
+	}
+	view := diffwrap.Apply(known.Accepted(accepted), []diffwrap.Edit{amending})
+	if len(after.Suggestions(amended)) != len(known.Suggestions(accepted)) || after.Accepted(amended) != view {
 		return nil, model.RefusedError(fmt.Errorf("%w: %q", errMarkup, text))
 	}
 	return diffwrap.Diff(s.New, text), nil
