@@ -2,10 +2,14 @@ package bridge_test
 
 import (
 	"errors"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func TestAmend(t *testing.T) {
@@ -41,6 +45,49 @@ func TestAmend(t *testing.T) {
 			t.Errorf("after undo %q, want %q", got, c.raw)
 		}
 	}
+}
+
+// The note shows the user's text in place of the proposed one, whatever is around the suggestion. Undo brings the note back.
+func TestAmendAnywhere(t *testing.T) {
+	parts := []string{"a ", "é", "🙂 ", "\n", "\r\n", "{==", "==}", "{++b++}", "{--c --}", "{++d", "++}", "{--e", "--}", "{~~f~>g~~}", "{~~h~>~~}", "{>>i<<}", "- ", "> ", "`", "~>"}
+	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
+		var b strings.Builder
+		for range r.IntN(12) {
+			b.WriteString(randomtest.Pick(r, parts...))
+		}
+		raw := b.String()
+		f := bridgetest.New(t, map[string]string{plan: raw})
+		list := pendingOf(t, f.Workspace)
+		if len(list) == 0 {
+			return
+		}
+		s := randomtest.Pick(r, list...)
+		accepting := diffwrap.Known{}.Accept(raw, s.Suggestion)
+		view := diffwrap.Known{}.AfterEdits(raw, accepting).Accepted(diffwrap.Apply(raw, accepting))
+		text := randomtest.Pick(r, "ZZ", "", "Z\nZ", s.New)
+		out, err := f.Amend(t.Context(), s.ID, text, person)
+		if err != nil || len(out.Missing) > 0 {
+			t.Fatalf("%q: %+v, %v", raw, out, err)
+		}
+		if len(out.Failed) > 0 {
+			return
+		}
+		v, err := f.Open(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := false
+		for i := range len(view) - len(s.New) + 1 {
+			wanted = wanted || strings.HasPrefix(view[i:], s.New) && view[:i]+text+view[i+len(s.New):] == v.Text()
+		}
+		if !wanted {
+			t.Errorf("%q: %q becomes %q: the note reads %q, it read %q", raw, s.New, text, v.Text(), view)
+		}
+		undo(t, f.Workspace, "")
+		if got := f.SourceText(plan); got != raw {
+			t.Errorf("%q: after the undo of %q for %q it is %q", raw, text, s.New, got)
+		}
+	})
 }
 
 func TestAmendRefusesMarkup(t *testing.T) {

@@ -33,7 +33,7 @@ func decide(t testing.TB, ws *bridge.Workspace, verdict model.Verdict, ids ...st
 	return out
 }
 
-func undo(t *testing.T, ws *bridge.Workspace, batch string) bridge.Outcome {
+func undo(t testing.TB, ws *bridge.Workspace, batch string) bridge.Outcome {
 	t.Helper()
 	out, err := ws.Undo(t.Context(), batch, person)
 	if err != nil || len(out.Failed) > 0 {

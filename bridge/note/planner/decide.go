@@ -297,15 +297,16 @@ func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.
 	if s.Parts != nil || !strings.HasPrefix(accepted[at:], s.New) {
 		return nil, model.RefusedError(errors.New("its proposed text consists of several parts"))
 	}
-	amending := diffwrap.Edit{Off: at, Len: len(s.New), New: text}
-	amended, after := diffwrap.Apply(accepted, []diffwrap.Edit{amending}), known.AfterEdits(accepted, []diffwrap.Edit{amending})
-	for _, shown := range known.Segments(accepted, diffwrap.AcceptedView) {
-		if shown.RawOff <= at {
-			amending.Off = shown.ViewOff + min(at-shown.RawOff, shown.Len)
+	amending := []diffwrap.Edit{{Off: at, Len: len(s.New), New: text}}
+	amended, after := diffwrap.Apply(accepted, amending), known.AfterEdits(accepted, amending)
+	view, shown := known.Accepted(accepted), 0 // shown is the place in the view
+	for _, x := range known.Segments(accepted, diffwrap.AcceptedView) {
+		if x.RawOff <= at {
+			shown = x.ViewOff + min(at-x.RawOff, x.Len)
 		}
 	}
-	view := diffwrap.Apply(known.Accepted(accepted), []diffwrap.Edit{amending})
-	if len(after.Suggestions(amended)) != len(known.Suggestions(accepted)) || after.Accepted(amended) != view {
+	rest, ok := strings.CutPrefix(view[shown:], s.New)
+	if !ok || after.Accepted(amended) != view[:shown]+text+rest || len(after.Suggestions(amended)) != len(known.Suggestions(accepted)) {
 		return nil, model.RefusedError(fmt.Errorf("%w: %q", errMarkup, text))
 	}
 	return diffwrap.Diff(s.New, text), nil
