@@ -152,6 +152,11 @@ func (f *Fact) InViews() (o, a bool) {
 	return o && !f.Displaced, a && !f.Displaced
 }
 
+// IsDecidedAway reports whether a decision has removed the character from both views.
+func (f *Fact) IsDecidedAway() bool {
+	return f.Ins.Status == Rejected || slices.ContainsFunc(f.Dels, func(a Atom) bool { return a.Status == Accepted })
+}
+
 func statusOf(role model.Role) Status {
 	switch role {
 	case model.RoleAdditionAccepted, model.RoleDeletionAccepted, model.RoleCommentAccepted:

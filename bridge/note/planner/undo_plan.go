@@ -170,16 +170,15 @@ func (t *Undo) targetOfDeleted(x item) target {
 		t.addUnrestored(w.text, deletedByPeople)
 		return w
 	}
-	o, a := x.fact.InViews()
 	switch run.Role {
 	case model.RoleReplacement, model.RoleCommentAdded:
 	case model.RoleCommentAccepted:
 		t.addUnrestored(w.text, deletedByPeople)
 	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
-		if o || a {
-			t.addUnrestored(w.text, deletedByPeople)
-		} else {
+		if x.fact.IsDecidedAway() {
 			t.addUnrestored(w.text, laterDecision)
+		} else {
+			t.addUnrestored(w.text, deletedByPeople)
 		}
 	case model.RolePlainRemoved:
 		w.shown, w.inOriginal, w.inAccepted = true, true, true
@@ -241,8 +240,7 @@ func (t *Undo) removed(r model.IDRange) bool {
 		return false
 	}
 	fact := t.table.At(r)
-	o, a := fact.InViews()
-	return !fact.Undone && (o || a) || fact.Displaced
+	return !fact.Undone && !fact.IsDecidedAway() || fact.Displaced
 }
 
 func (t *Undo) addUnrestored(text, why string) {
