@@ -266,6 +266,7 @@ func (t *Table) Add(rec *model.Record) {
 	for _, l := range rec.Links {
 		t.rewrite(l, d)
 	}
+	t.update(rec.Restored, func(f Fact) Fact { f.Literal = false; return f })
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
 	t.update(rec.LiteralOpeners, func(f Fact) Fact { f.Literal = true; return f })
