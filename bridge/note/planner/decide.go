@@ -51,7 +51,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 	parts := p.parts(edits, instead, comments)
 	edits = with
 	if instead != nil {
-		edits = diffwrap.Compose(len(x.Raw), edits, p.amendEdits(edits, instead))
+		edits = diffwrap.Compose(len(x.Raw), edits, p.amendEdits(instead))
 	}
 	parts, edits = p.frontMatterBreak(parts, edits)
 	d.Runs = p.runs(parts)
@@ -200,17 +200,11 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 	return list, rest
 }
 
-// amendEdits converts the offsets of the user's edits to offsets in the text after the acceptance, where the proposed
-// text is in one piece. It sets p.amended to the text that the edits insert.
-func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
+// amendEdits converts the offsets of the user's edits to offsets in the text after the acceptance, which changes nothing
+// before the first mark and leaves the proposed text in one piece. It sets p.amended to the text that the edits insert.
+func (p *decider) amendEdits(instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
-	start, moved := p.Marks[first].Start, 0
-	for _, e := range accepting {
-		if e.Off < start {
-			moved += len(e.New) - e.Len
-		}
-	}
-	edits := offsetBy(instead, start+moved)
+	edits := offsetBy(instead, p.Marks[first].Start)
 	p.amended = inserted(edits)
 	return edits
 }
