@@ -42,9 +42,6 @@ func (x *Layout) OwnersFor(author model.Author, apart bool) map[int]diffwrap.Own
 		owners[m.Start] = o
 	}
 	for _, c := range x.Syntax {
-		if text := c.Of(x.Raw); !strings.HasPrefix(text, "{>>") && !strings.HasPrefix(text, "{{") {
-			continue
-		}
 		if m := x.commentAt(c); m != nil && m.author != author.Name {
 			owners[c.Start] = diffwrap.Owner{Suggestion: m.ID, Author: m.author, Access: diffwrap.Waiting}
 		} else if m != nil {
