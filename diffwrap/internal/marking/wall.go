@@ -89,7 +89,8 @@ func (p *Patch) joinsWord(x *Piece, hunks []align.Hunk) bool {
 		markdown.JoinsWord(text, p.New[end:]) && !markdown.JoinsWord(text, p.Old[x.View.End:])
 }
 
-// retypes reports whether hunks next to a piece type a word that the piece deletes, or all its text if that has no word.
+// retypes reports whether a hunk next to a piece types a word that the piece deletes, or just its text if that has no
+// word.
 func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
 	if x.cell.Deleted().Empty() {
 		return false
@@ -100,7 +101,7 @@ func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
 	deleted := strings.FieldsFunc(text, notInWord)
 	for _, h := range touching(hunks, near) {
 		typed := p.wholeWords(h.New).Of(p.New)
-		if len(deleted) == 0 && strings.Contains(typed, text) ||
+		if len(deleted) == 0 && typed == text ||
 			slices.ContainsFunc(strings.FieldsFunc(typed, notInWord), func(w string) bool { return slices.Contains(deleted, w) }) {
 			return true
 		}
