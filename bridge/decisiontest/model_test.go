@@ -1748,7 +1748,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 
 // TestSequencesThatFailed runs sequences that did not follow the model in the past.
 func TestSequencesThatFailed(t *testing.T) {
-	for _, seed := range []string{"6002764", "6100431", "6201349", "6201694", "6202015", "6203534", "6204033", "6207745", "6207766", "6208545", "6208909", "6300422", "6003140", "6203026"} {
+	for _, seed := range []string{"6002764", "6100431", "6201349", "6201694", "6202015", "6203534", "6204033", "6207745", "6207766", "6208545", "6208909", "6300422", "6003140", "6203026", "6211117", "6212613"} {
 		t.Setenv("RELAYFS_SEED", seed)
 		randomtest.Check(t, 1, followsModel(make(map[string]int)))
 	}

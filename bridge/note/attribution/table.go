@@ -220,8 +220,8 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 	return f
 }
 
-// settled returns the fact without pending parts.
-func (f Fact) settled() Fact {
+// Settled returns the fact without pending parts.
+func (f Fact) Settled() Fact {
 	if f.Ins.Status == Pending {
 		f.Ins = Atom{}
 	}
@@ -272,7 +272,7 @@ func (t *Table) Add(rec *model.Record) {
 	t.update(rec.LiteralOpeners, func(f Fact) Fact { f.Literal = true; return f })
 	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
 	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
-	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.settled)
+	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.Settled)
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
 		t.update(m.Add, func(f Fact) Fact {
@@ -373,7 +373,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			if f.Ins.Of != nil && f.Ins.Of.Comment { // the comment may be pending at its present place
 				return f
 			}
-			return f.settled()
+			return f.Settled()
 		})
 		for _, run := range d.Again {
 			t.update([]model.IDRange{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })

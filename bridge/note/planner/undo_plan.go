@@ -137,7 +137,11 @@ func (t *Undo) targetOfPresent(x item) target {
 		return w
 	}
 	run := t.runs[x.run]
-	again := x.fact.Again(run.Role, t.entry.Seq)
+	fact := *x.fact
+	if x.mark < 0 { // a user of a server's note has removed the delimiters of the marks that were here
+		fact = fact.Settled()
+	}
+	again := fact.Again(run.Role, t.entry.Seq)
 	o, a := again.InViews()
 	w.inOriginal, w.inAccepted = x.inOriginal && o, x.inAccepted && a
 	w.changed = w.inOriginal != x.inOriginal || w.inAccepted != x.inAccepted
