@@ -276,6 +276,9 @@ func TestMadeIs(t *testing.T) {
 		{"{++a\n++}{--c--}{++ b++}\nd\n", "1b1", "a\n b\ne\nd\n", "{++a\n++}{--c--}{++ b\ne++}\nd\n", "s1: +a\n b\ne"},
 		{"one{++\nx++}{++\ny++} two\nthree\n", "b1", "one\nx\ny two\nthree\nfour\n", "one{++\nx++}{++\ny++} two\nthree{++\nfour++}\n", ": +\nfour"},
 		{"one{++\nx++}{++\ny++} two\n", "b1", "one\nx\ntwo\n", "one{++\nx++}{-- --}{++\n++}two\n", "s1: -  +\n"},
+		{"one{--\n--}\ntwo\n", "2", "one two\n", "one{--\n--}{--\n--}{++ ++}two\n", ": -\n + "},
+		{"one{--\n--}\ntwo\n", "2", "one\n- x\ntwo\n", "one{++\n- x++}{--\n--}\ntwo\n", ": +\n- x"},
+		{"one{--\n--}\ntwo {++x ++}y\n", "22", "one\n\ntwo x y\n", "one\n\ntwo {++x ++}y\n", "s2: +x "},
 		{"one {--two--}{++2++} three {--four--}{++4++}\n", "2211", "one 2 three 5\n", "one {--two--}{++2++} three {--four--}{++5++}\n", "s1: -four +5"},
 	} {
 		b := openBook(tt.raw)

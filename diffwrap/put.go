@@ -229,7 +229,7 @@ func (p *putter) isWritersName(name string) bool {
 }
 
 func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
-	r := Result{Edits: d.Edits, Known: Known{marks: doc.Counted()}, FrontMatter: p.matter.change}
+	r := Result{Edits: d.Edits, Known: Known{doc.Counted(), doc}, FrontMatter: p.matter.change}
 	isShown := func(c critic.Cell) bool { return c.Kind != critic.Text && c.Start == d.LiteralOpener.Start }
 	if !d.LiteralOpener.Empty() && slices.ContainsFunc(critic.Parse(p.New, critic.Known{}).Cells, isShown) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(

@@ -1742,7 +1742,21 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 		t.Setenv("RELAYFS_SEED", "100000")
 	}
 	total := make(map[string]int)
-	randomtest.Check(t, 400, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 400, followsModel(total))
+	t.Log(total)
+}
+
+// TestSequencesThatFailed runs sequences that did not follow the model in the past.
+func TestSequencesThatFailed(t *testing.T) {
+	for _, seed := range []string{"6002764", "6100431", "6201349", "6201694", "6202015", "6203534", "6204033", "6207745", "6207766", "6208545", "6208909", "6300422", "6003140", "6203026", "6211117", "6212613"} {
+		t.Setenv("RELAYFS_SEED", seed)
+		randomtest.Check(t, 1, followsModel(make(map[string]int)))
+	}
+}
+
+// followsModel plays a random sequence, and adds the numbers of its steps to total.
+func followsModel(total map[string]int) func(testing.TB, *rand.Rand) {
+	return func(t testing.TB, r *rand.Rand) {
 		start, n := r.Uint64(), 12
 		if r.IntN(20) == 19 {
 			n = 30
@@ -1762,6 +1776,5 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 		} else if err != nil {
 			t.Fatalf("%d steps: %v", len(steps), err)
 		}
-	})
-	t.Log(total)
+	}
 }

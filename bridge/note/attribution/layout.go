@@ -55,30 +55,16 @@ func (x *Layout) AddedAfter(s diffwrap.Span) bool {
 	return len(x.Runs) > 0
 }
 
-// writerIn returns the writer of the newest change that wrote text in s, or nil.
-func (x *Layout) writerIn(s diffwrap.Span) (newest *Writer) {
-	for p := range x.In(s) {
-		if p.By != nil && (newest == nil || p.By.order > newest.order) {
-			newest = p.By
-		}
-	}
-	return newest
-}
-
 type markOwner struct {
 	Suggestion *Suggestion // nil if no record has it
-	lastWriter *Writer     // last writer in the mark, if there is no suggestion
 	ByAgent    bool        // an agent wrote the mark
 }
 
 func (o *markOwner) Author() string {
-	switch {
-	case o.Suggestion != nil:
-		return o.Suggestion.author
-	case o.lastWriter != nil:
-		return o.lastWriter.author
+	if o.Suggestion == nil {
+		return ""
 	}
-	return ""
+	return o.Suggestion.author
 }
 
 // Layout is a raw text with its marks and their attribution.
@@ -128,10 +114,7 @@ func (x *Layout) ownerOf(k int) markOwner {
 			}
 		}
 	}
-	if opens == MarkEdge && x.agentUnits(close) == MarkEdge {
-		return markOwner{lastWriter: x.writerIn(x.Marks[k].Span), ByAgent: true}
-	}
-	return markOwner{}
+	return markOwner{ByAgent: opens == MarkEdge && x.agentUnits(close) == MarkEdge}
 }
 
 func (x *Layout) edges(k int) (open, close diffwrap.Span) {
@@ -151,39 +134,17 @@ func (x *Layout) agentUnits(s diffwrap.Span) (n int) {
 
 // soleAuthor returns the author of all text of mark k that can be proposed, or "" if there are several or none.
 func (x *Layout) soleAuthor(k int) string {
-	turns, author := 0, "" // turns counts the changes of author in document order; author is the last author
-	by := func(w *Writer) {
-		name := ""
-		if w != nil {
-			name = w.author
-		}
-		if turns == 0 || name != author {
-			turns++
-			author = name
-		}
-	}
+	author := x.MarkOwners[k].Author()
 	open, close := x.edges(k)
 	marked := x.agentUnits(open)+x.agentUnits(close) > 0
 	for c := range x.TextOf(k) {
 		for p := range x.In(c.Span) {
-			if s := p.Pending(c.Deleted); s != nil && (marked || s.author == "") {
-				by(s.Writer)
-			} else if c.Added && p.By != nil && p.By.agent {
-				by(p.By)
-			} else if c.Added {
-				by(nil)
+			s := p.Pending(c.Deleted)
+			waits := s != nil && (marked || s.author == "")
+			if waits && s.author != author || !waits && c.Added {
+				return ""
 			}
 		}
-	}
-	if x.MarkOwners[k].Suggestion == nil {
-		for _, edge := range []diffwrap.Span{open, close} {
-			for p := range x.In(edge) {
-				by(p.By)
-			}
-		}
-	}
-	if turns > 1 {
-		return ""
 	}
 	return author
 }

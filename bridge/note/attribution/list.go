@@ -36,7 +36,6 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 		} else {
 			list[i].Anchor = x.anchor(x.Marks[k].Start)
 			list[i].ID = suggestionID(&list[i])
-			o.lastWriter.setAuthor(&list[i])
 		}
 	}
 	if comments := x.comments(p, marks); len(comments) > 0 {
@@ -72,7 +71,7 @@ func (x *Layout) HasAllOf(id string) bool {
 
 // setAuthor sets the attribution of the suggestion, unless its mark names an author.
 func (w *Writer) setAuthor(s *model.Suggestion) {
-	if s.Author == "" && w != nil {
+	if s.Author == "" {
 		s.Author, s.Session, s.Time, s.Proposal = w.author, w.session, w.time, w.proposal
 	}
 }

@@ -152,6 +152,11 @@ func (f *Fact) InViews() (o, a bool) {
 	return o && !f.Displaced, a && !f.Displaced
 }
 
+// IsDecidedAway reports whether a decision has removed the character from both views.
+func (f *Fact) IsDecidedAway() bool {
+	return f.Ins.Status == Rejected || slices.ContainsFunc(f.Dels, func(a Atom) bool { return a.Status == Accepted })
+}
+
 func statusOf(role model.Role) Status {
 	switch role {
 	case model.RoleAdditionAccepted, model.RoleDeletionAccepted, model.RoleCommentAccepted:
@@ -215,8 +220,8 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 	return f
 }
 
-// settled returns the fact without pending parts.
-func (f Fact) settled() Fact {
+// Settled returns the fact without pending parts.
+func (f Fact) Settled() Fact {
 	if f.Ins.Status == Pending {
 		f.Ins = Atom{}
 	}
@@ -261,12 +266,13 @@ func (t *Table) Add(rec *model.Record) {
 	for _, l := range rec.Links {
 		t.rewrite(l, d)
 	}
+	t.update(rec.Restored, func(f Fact) Fact { f.Literal = false; return f })
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
 	t.update(rec.LiteralOpeners, func(f Fact) Fact { f.Literal = true; return f })
 	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
 	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
-	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.settled)
+	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.Settled)
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
 		t.update(m.Add, func(f Fact) Fact {
@@ -367,7 +373,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			if f.Ins.Of != nil && f.Ins.Of.Comment { // the comment may be pending at its present place
 				return f
 			}
-			return f.settled()
+			return f.Settled()
 		})
 		for _, run := range d.Again {
 			t.update([]model.IDRange{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })

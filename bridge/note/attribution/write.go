@@ -42,25 +42,13 @@ func (x *Layout) OwnersFor(author model.Author, apart bool) map[int]diffwrap.Own
 		owners[m.Start] = o
 	}
 	for _, c := range x.Syntax {
-		if text := c.Of(x.Raw); !strings.HasPrefix(text, "{>>") && !strings.HasPrefix(text, "{{") {
-			continue
-		}
 		if m := x.commentAt(c); m != nil && m.author != author.Name {
 			owners[c.Start] = diffwrap.Owner{Suggestion: m.ID, Author: m.author, Access: diffwrap.Waiting}
-		} else if m != nil || x.isSoleWriter(c, author.Name) {
+		} else if m != nil {
 			owners[c.Start] = diffwrap.Owner{Author: author.Name}
 		}
 	}
 	return owners
-}
-
-func (x *Layout) isSoleWriter(s diffwrap.Span, author string) bool {
-	for p := range x.In(s) {
-		if p.By == nil || !p.By.agent || p.By.author != author || p.Ins.Status != Pending {
-			return false
-		}
-	}
-	return len(x.Runs) > 0
 }
 
 // Written converts the lens's result for a marked text to the data of a record. Marks are the suggestions that the write

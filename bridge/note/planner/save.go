@@ -95,7 +95,13 @@ func restore(texts *model.Texts, state int, table *attribution.Table, raw string
 		}
 	}
 	plan.Restored = []model.IDRange{model.OffsetRange(diffwrap.Span{End: len(raw)})}
-	plan.Marks = table.UnitsOf(raw, runs).Waiting()
+	u := table.UnitsOf(raw, runs)
+	plan.Marks = u.Waiting()
+	for p := range u.In(diffwrap.Span{End: len(raw)}) {
+		if p.Literal {
+			plan.LiteralOpeners = append(plan.LiteralOpeners, model.OffsetRange(p.Span))
+		}
+	}
 	return plan
 }
 

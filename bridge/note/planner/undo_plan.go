@@ -137,7 +137,11 @@ func (t *Undo) targetOfPresent(x item) target {
 		return w
 	}
 	run := t.runs[x.run]
-	again := x.fact.Again(run.Role, t.entry.Seq)
+	fact := *x.fact
+	if x.mark < 0 { // a user of a server's note has removed the delimiters of the marks that were here
+		fact = fact.Settled()
+	}
+	again := fact.Again(run.Role, t.entry.Seq)
 	o, a := again.InViews()
 	w.inOriginal, w.inAccepted = x.inOriginal && o, x.inAccepted && a
 	w.changed = w.inOriginal != x.inOriginal || w.inAccepted != x.inAccepted
@@ -170,16 +174,15 @@ func (t *Undo) targetOfDeleted(x item) target {
 		t.addUnrestored(w.text, deletedByPeople)
 		return w
 	}
-	o, a := x.fact.InViews()
 	switch run.Role {
 	case model.RoleReplacement, model.RoleCommentAdded:
 	case model.RoleCommentAccepted:
 		t.addUnrestored(w.text, deletedByPeople)
 	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
-		if o || a {
-			t.addUnrestored(w.text, deletedByPeople)
-		} else {
+		if x.fact.IsDecidedAway() {
 			t.addUnrestored(w.text, laterDecision)
+		} else {
+			t.addUnrestored(w.text, deletedByPeople)
 		}
 	case model.RolePlainRemoved:
 		w.shown, w.inOriginal, w.inAccepted = true, true, true
@@ -241,8 +244,7 @@ func (t *Undo) removed(r model.IDRange) bool {
 		return false
 	}
 	fact := t.table.At(r)
-	o, a := fact.InViews()
-	return !fact.Undone && (o || a) || fact.Displaced
+	return !fact.Undone && !fact.IsDecidedAway() || fact.Displaced
 }
 
 func (t *Undo) addUnrestored(text, why string) {

@@ -264,9 +264,6 @@ func (x *item) placement(at Placement) Placement {
 }
 
 func (p *printer) insert(text string, at Placement) {
-	if text == "" {
-		return
-	}
 	p.edit(diffwrap.Edit{Off: p.at, New: text})
 	at.Len = len(text)
 	p.placed = append(p.placed, at)

@@ -140,9 +140,6 @@ func (t *Undo) read() {
 	first, mark := 0, -1 // index of the first item of segments[0], or of its substitution; mark is that substitution
 	for _, p := range t.text.Pieces(t.start, t.start+textmerge.UTF16Len(raw)) {
 		r, pos := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), p.Pos-t.start
-		for len(segments) > 0 && segments[0].to <= pos {
-			segments = segments[1:]
-		}
 		if p.Deleted {
 			within := len(segments) > 0 && (segments[0].kind == syntaxItem && segments[0].from < pos || mark >= 0 && segments[0].mark == mark)
 			n := len(t.items)

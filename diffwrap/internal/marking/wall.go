@@ -89,18 +89,19 @@ func (p *Patch) joinsWord(x *Piece, hunks []align.Hunk) bool {
 		markdown.JoinsWord(text, p.New[end:]) && !markdown.JoinsWord(text, p.Old[x.View.End:])
 }
 
-// retypes reports whether hunks next to a piece type a word that the piece deletes. If the piece deletes no word, typed
-// blanks count.
+// retypes reports whether a hunk next to a piece types a word that the piece deletes, or just its text if that has no
+// word.
 func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
 	if x.cell.Deleted().Empty() {
 		return false
 	}
 	notInWord := func(r rune) bool { return !markdown.InWord(r) }
 	near := span.New(len(strings.TrimRightFunc(p.Old[:x.View.Start], notInWord)), len(p.Old)-len(strings.TrimLeftFunc(p.Old[x.View.End:], notInWord)))
-	deleted := strings.FieldsFunc(x.cell.Deleted().Of(p.Doc.Raw), notInWord)
+	text := x.cell.Deleted().Of(p.Doc.Raw)
+	deleted := strings.FieldsFunc(text, notInWord)
 	for _, h := range touching(hunks, near) {
 		typed := p.wholeWords(h.New).Of(p.New)
-		if len(deleted) == 0 && typed != "" && strings.TrimSpace(typed) == "" ||
+		if len(deleted) == 0 && typed == text ||
 			slices.ContainsFunc(strings.FieldsFunc(typed, notInWord), func(w string) bool { return slices.Contains(deleted, w) }) {
 			return true
 		}
