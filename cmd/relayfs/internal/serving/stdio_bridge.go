@@ -45,6 +45,8 @@ type stdioBridge struct {
 	sent       *call            // the last message that was sent to a server
 	current    *mcpSession      // nil while there is no server
 	endedAt    time.Time        // when the last session ended
+	inputEnded bool             // the client sends nothing more
+	questions  map[string]bool  // IDs of the server's requests that the client has not answered
 	handshake  [][]byte
 	subscribed map[string][]byte // subscription requests of the client, by URI
 }
@@ -105,6 +107,7 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 		case line, open = <-lines:
 		}
 		if !open {
+			b.refuseQuestions(ctx)
 			calls.Wait()
 			b.end()
 			streams.Wait()
@@ -116,6 +119,11 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 		c := newCall(line)
 		if c.Method == "notifications/cancelled" && b.withdraw(string(c.Params.RequestID)) {
 			continue
+		}
+		if c.Method == "" {
+			b.mu.Lock()
+			delete(b.questions, string(c.ID))
+			b.mu.Unlock()
 		}
 		if !c.isRequest() || c.Method == "initialize" {
 			if err := b.forward(ctx, c); err != nil {
@@ -141,6 +149,34 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 				lost(err)
 			}
 		})
+	}
+}
+
+// asked records a message of the server if it is a question. After the end of the input, it answers the question.
+func (b *stdioBridge) asked(ctx context.Context, line []byte) {
+	var m message
+	if json.Unmarshal(line, &m) != nil || !m.isRequest() {
+		return
+	}
+	b.mu.Lock()
+	b.questions[string(m.ID)] = true
+	ended := b.inputEnded
+	b.mu.Unlock()
+	if ended {
+		go b.refuseQuestions(ctx)
+	}
+}
+
+// refuseQuestions answers the questions that the client can no longer answer, because its input has ended. Otherwise the
+// requests that wait for an answer would not end.
+func (b *stdioBridge) refuseQuestions(ctx context.Context) {
+	b.mu.Lock()
+	b.inputEnded = true
+	open := slices.Collect(maps.Keys(b.questions))
+	clear(b.questions)
+	b.mu.Unlock()
+	for _, id := range open {
+		_ = b.forward(ctx, newCall(errorAnswer(message{ID: json.RawMessage(id)}, "the client has ended")))
 	}
 }
 
@@ -331,19 +367,22 @@ func (b *stdioBridge) open(ctx context.Context, server *owner.Client) (*mcpSessi
 	b.mu.Lock()
 	b.current = s
 	b.mu.Unlock()
-	go b.follow(s)
+	go b.follow(ctx, s)
 	return s, nil
 }
 
-func (b *stdioBridge) follow(s *mcpSession) {
+func (b *stdioBridge) follow(ctx context.Context, s *mcpSession) {
 	defer close(s.ended)
 	for r := bufio.NewReader(s.stream.Body); ; {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
 			break
 		}
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && b.send(bytes.TrimSuffix(data, []byte("\n"))) != nil {
-			break
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			b.asked(ctx, data)
+			if b.send(bytes.TrimSuffix(data, []byte("\n"))) != nil {
+				break
+			}
 		}
 	}
 	s.stream.Body.Close()

@@ -41,7 +41,7 @@ func newBridgeWith(t *testing.T, out io.Writer, o mcpserver.Options) *stdioBridg
 		return new(net.Dialer).DialContext(ctx, "tcp", web.Listener.Addr().String())
 	})
 	connect := func(context.Context, time.Duration) (*owner.Client, error) { return client, nil }
-	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call)}
+	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call), questions: make(map[string]bool)}
 }
 
 // Everything that was asked before the input ended is answered.
@@ -198,5 +198,43 @@ func TestCancelledCallsAreNotSent(t *testing.T) {
 	}
 	if got := out.String(); strings.Count(got, `"jsonrpc"`) != 1 || !strings.Contains(got, "V/a.md") || strings.Contains(got, "V/new.md") {
 		t.Errorf("the answers are\n%s", got)
+	}
+}
+
+// If the client ends while a call waits for its user's answer, the call ends without a change.
+func TestClientEndsBeforeItAnswers(t *testing.T) {
+	approve, err := mcpserver.ParseApprovals([]string{"ask"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, late := range []bool{false, true} {
+		in, client := io.Pipe()
+		answers, out := io.Pipe()
+		b, done := newBridgeWith(t, out, mcpserver.Options{Approve: approve}), make(chan error, 1)
+		go func() { done <- b.run(t.Context(), in) }()
+		sc := bufio.NewScanner(answers)
+		go func() {
+			fmt.Fprintln(client, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
+			fmt.Fprintln(client, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+			fmt.Fprintln(client, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"write","arguments":{"file_path":"V/new.md","content":"x\n"}}}`)
+			if late {
+				client.Close()
+			}
+		}()
+		for sc.Scan() && !strings.Contains(sc.Text(), "elicitation/create") {
+		}
+		client.Close()
+		if !sc.Scan() || !strings.Contains(sc.Text(), `"id":2,"error"`) {
+			t.Errorf("the call is answered with %q", sc.Text())
+		}
+		go io.Copy(io.Discard, answers)
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("the bridge does not end")
+		}
 	}
 }
