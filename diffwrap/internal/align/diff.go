@@ -6,12 +6,18 @@ import (
 )
 
 // Diff implements diffwrap.Diff.
-func Diff(old, new string) []span.Edit { return edits(smallest(&Comparer{}, old, new), new) }
+func Diff(old, new string) []span.Edit {
+	r := &Comparer{}
+	return edits(smallest(old, new, typed(r, old, new)), new)
+}
 
-// smallest finds a small change. If a single edit is as small as the script of Exact, smallest returns that edit, because
-// the text was probably changed in one place.
-func smallest(r *Comparer, old, new string) []Hunk {
-	hunks := compareExact(r, Side{Text: old}, Side{Text: new}, mode{exact: true, typed: true})
+// typed compares a text with the text that a user made of it.
+func typed(r *Comparer, old, new string) []Hunk {
+	return compareExact(r, Side{Text: old}, Side{Text: new}, mode{exact: true, typed: true})
+}
+
+// smallest returns the hunks, or a single hunk if it is as small, because the text was probably changed in one place.
+func smallest(old, new string, hunks []Hunk) []Hunk {
 	size := 0
 	for _, h := range hunks {
 		size += h.Old.Len() + h.New.Len()
@@ -30,7 +36,8 @@ func Words(old, new string) []span.Edit {
 // DiffKeepingWords returns a script that keeps the words that both texts have. See KeepWords for letters.
 func DiffKeepingWords(old, new string, letters bool) []span.Edit {
 	var r Comparer
-	return edits(r.KeepWords(Side{Text: old}, Side{Text: new}, smallest(&r, old, new), letters), new)
+	keep := func(hunks []Hunk) []Hunk { return r.KeepWords(Side{Text: old}, Side{Text: new}, hunks, letters) }
+	return edits(keep(smallest(old, new, keep(typed(&r, old, new)))), new)
 }
 
 func edits(hunks []Hunk, new string) []span.Edit {
