@@ -221,12 +221,12 @@ func TestDecidedBothWays(t *testing.T) {
 			if order == "here first" {
 				undo(here)
 				here.awaitSent()
-				there.awaitText(n, "one two three four\n")
+				both(here, there, n)
 				undo(there)
 			} else {
 				undo(there)
 				there.awaitSent()
-				here.awaitText(n, "one {++TWO++} three four\n")
+				both(here, there, n)
 				undo(here)
 			}
 			both(here, there, n)
