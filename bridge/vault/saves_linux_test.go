@@ -92,7 +92,7 @@ func TestWritesAmongSaves(t *testing.T) {
 					select {
 					case <-stop:
 						return
-					case <-time.After(time.Duration(50+rand.IntN(50)) * time.Millisecond):
+					case <-time.After(need.Scaled(time.Duration(50+rand.IntN(50)) * time.Millisecond)): // a write takes longer under the race detector, too
 					}
 					users = append(users, fmt.Sprintf("p%dz", len(users)))
 					unread = append(unread, save(p, users[len(users)-1]+"\n"))
