@@ -69,6 +69,10 @@ func (k Known) Segments(raw string, v View) []Segment {
 	return k.parse(raw).Segments(v)
 }
 
+// ViewOff converts an offset of the raw text to an offset of the view with these segments. Text that the view does not
+// show has the offset of the text behind it.
+func ViewOff(segments []Segment, raw int) int { return critic.ViewOff(segments, raw) }
+
 // Dialect is a way to attribute a mark to its writer inside the text. All dialects are read; Options selects the
 // dialect that Put writes.
 type Dialect = critic.Dialect

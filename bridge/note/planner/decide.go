@@ -293,18 +293,14 @@ func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.
 	}
 	accepting := current.Known().Accept(current.Canonical(), s.Suggestion)
 	accepted, at := diffwrap.Apply(current.Canonical(), accepting), acceptedAt(accepting, s.Start)
-	known := current.Known().AfterEdits(current.Canonical(), accepting)
+	known := current.Known().AfterEdits(current.Canonical(), accepting).Read(accepted)
 	if s.Parts != nil || !strings.HasPrefix(accepted[at:], s.New) {
 		return nil, model.RefusedError(errors.New("its proposed text consists of several parts"))
 	}
 	amending := []diffwrap.Edit{{Off: at, Len: len(s.New), New: text}}
-	amended, after := diffwrap.Apply(accepted, amending), known.AfterEdits(accepted, amending)
-	view, shown := known.Accepted(accepted), 0 // shown is the place in the view
-	for _, x := range known.Segments(accepted, diffwrap.AcceptedView) {
-		if x.RawOff <= at {
-			shown = x.ViewOff + min(at-x.RawOff, x.Len)
-		}
-	}
+	amended := diffwrap.Apply(accepted, amending)
+	after := known.AfterEdits(accepted, amending).Read(amended)
+	view, shown := known.Accepted(accepted), diffwrap.ViewOff(known.Segments(accepted, diffwrap.AcceptedView), at)
 	rest, ok := strings.CutPrefix(view[shown:], s.New)
 	if !ok || after.Accepted(amended) != view[:shown]+text+rest || len(after.Suggestions(amended)) != len(known.Suggestions(accepted)) {
 		return nil, model.RefusedError(fmt.Errorf("%w: %q", errMarkup, text))

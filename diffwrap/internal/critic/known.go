@@ -317,13 +317,5 @@ func (l *literals) offset(raw int) int {
 	if l.all {
 		return raw
 	}
-	i, _ := slices.BinarySearchFunc(l.remaining, raw, func(s Segment, raw int) int { return s.RawOff - raw })
-	switch {
-	case i < len(l.remaining) && l.remaining[i].RawOff == raw:
-		return l.remaining[i].ViewOff
-	case i == 0:
-		return 0
-	}
-	s := l.remaining[i-1]
-	return s.ViewOff + min(s.Len, raw-s.RawOff)
+	return ViewOff(l.remaining, raw)
 }

@@ -3,6 +3,7 @@ package critic
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -43,6 +44,19 @@ func (d *Document) Render(v View) string {
 }
 
 type Segment struct{ RawOff, ViewOff, Len int }
+
+// ViewOff converts an offset of the raw text to an offset of the view with these segments. Text that the view does not
+// show has the offset of the text behind it.
+func ViewOff(segments []Segment, raw int) int {
+	i := sort.Search(len(segments), func(i int) bool { return segments[i].RawOff+segments[i].Len > raw })
+	switch {
+	case i < len(segments):
+		return segments[i].ViewOff + max(0, raw-segments[i].RawOff)
+	case i > 0:
+		return segments[i-1].ViewOff + segments[i-1].Len
+	}
+	return 0
+}
 
 func (d *Document) Segments(v View) (out []Segment) {
 	viewOff := 0

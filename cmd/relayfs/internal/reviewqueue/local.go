@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -319,23 +318,15 @@ func contextOf(v *model.Version) noteContext {
 // around returns the parts of the accepted view before start and after end, which are offsets in the raw text. Each
 // part is the rest of the line and contextLines more lines, but at most maxContext bytes.
 func (c noteContext) around(start, end int) (before, after string) {
-	if before = lastLines(c.view[:c.viewOff(start)]); len(before) > maxContext {
+	if before = lastLines(c.view[:diffwrap.ViewOff(c.segments, start)]); len(before) > maxContext {
 		before = "… " + strings.ToValidUTF8(before[len(before)-maxContext:], "")
 	}
-	lines := strings.SplitN(c.view[c.viewOff(end):], "\n", contextLines+2)
+	lines := strings.SplitN(c.view[diffwrap.ViewOff(c.segments, end):], "\n", contextLines+2)
 	after = strings.Join(lines[:min(len(lines), contextLines+1)], "\n")
 	if len(after) > maxContext {
 		after = strings.ToValidUTF8(after[:maxContext], "") + " …"
 	}
 	return before, after
-}
-
-func (c noteContext) viewOff(off int) int {
-	i := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff+c.segments[i].Len > off })
-	if i == len(c.segments) {
-		return len(c.view)
-	}
-	return c.segments[i].ViewOff + max(0, off-c.segments[i].RawOff)
 }
 
 func cutComments(after string, n int) string {
