@@ -46,7 +46,7 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.running.Wait()
 	defer cancel()
 	s.bridge = &stdioBridge{
-		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call), questions: make(map[string]bool),
+		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call), questions: make(map[string]*mcpSession),
 	}
 	server, err := s.takeOver(ctx)
 	if given := strings.Join(s.Given, ", "); err == nil && given != "" && server.Info().PID != os.Getpid() {

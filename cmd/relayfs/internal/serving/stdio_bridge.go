@@ -40,13 +40,13 @@ type stdioBridge struct {
 
 	connecting sync.Mutex // held while a session starts; mu may be locked while it is held
 
-	mu         sync.Mutex       // guards the fields below
-	waiting    map[string]*call // requests that were not sent to a server yet, by ID
-	sent       *call            // the last message that was sent to a server
-	current    *mcpSession      // nil while there is no server
-	endedAt    time.Time        // when the last session ended
-	inputEnded bool             // the client sends nothing more
-	questions  map[string]bool  // IDs of the server's requests that the client has not answered
+	mu         sync.Mutex             // guards the fields below
+	waiting    map[string]*call       // requests that were not sent to a server yet, by ID
+	sent       *call                  // the last message that was sent to a server
+	current    *mcpSession            // nil while there is no server
+	endedAt    time.Time              // when the last session ended
+	inputEnded bool                   // the client sends nothing more
+	questions  map[string]*mcpSession // by ID, servers' requests that the client has not answered
 	handshake  [][]byte
 	subscribed map[string][]byte // subscription requests of the client, by URI
 }
@@ -153,13 +153,13 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 }
 
 // asked records a message of the server if it is a question. After the end of the input, it answers the question.
-func (b *stdioBridge) asked(ctx context.Context, line []byte) {
+func (b *stdioBridge) asked(ctx context.Context, s *mcpSession, line []byte) {
 	var m message
 	if json.Unmarshal(line, &m) != nil || !m.isRequest() {
 		return
 	}
 	b.mu.Lock()
-	b.questions[string(m.ID)] = true
+	b.questions[string(m.ID)] = s
 	ended := b.inputEnded
 	b.mu.Unlock()
 	if ended {
@@ -172,11 +172,13 @@ func (b *stdioBridge) asked(ctx context.Context, line []byte) {
 func (b *stdioBridge) refuseQuestions(ctx context.Context) {
 	b.mu.Lock()
 	b.inputEnded = true
-	open := slices.Collect(maps.Keys(b.questions))
+	open := maps.Clone(b.questions)
 	clear(b.questions)
 	b.mu.Unlock()
-	for _, id := range open {
-		_ = b.forward(ctx, newCall(errorAnswer(message{ID: json.RawMessage(id)}, "the client has ended")))
+	for id, s := range open {
+		if _, err := s.post(ctx, errorAnswer(message{ID: json.RawMessage(id)}, "the client has ended"), func() {}); err != nil {
+			b.log.Debug("cannot answer a question", model.LogErr, err)
+		}
 	}
 }
 
@@ -379,7 +381,7 @@ func (b *stdioBridge) follow(ctx context.Context, s *mcpSession) {
 			break
 		}
 		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
-			b.asked(ctx, data)
+			b.asked(ctx, s, data)
 			if b.send(bytes.TrimSuffix(data, []byte("\n"))) != nil {
 				break
 			}
@@ -388,6 +390,7 @@ func (b *stdioBridge) follow(ctx context.Context, s *mcpSession) {
 	s.stream.Body.Close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	maps.DeleteFunc(b.questions, func(_ string, by *mcpSession) bool { return by == s })
 	if b.current == s {
 		b.current, b.endedAt = nil, time.Now()
 	}

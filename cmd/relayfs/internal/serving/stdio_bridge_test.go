@@ -41,7 +41,7 @@ func newBridgeWith(t *testing.T, out io.Writer, o mcpserver.Options) *stdioBridg
 		return new(net.Dialer).DialContext(ctx, "tcp", web.Listener.Addr().String())
 	})
 	connect := func(context.Context, time.Duration) (*owner.Client, error) { return client, nil }
-	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call), questions: make(map[string]bool)}
+	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call), questions: make(map[string]*mcpSession)}
 }
 
 // Everything that was asked before the input ended is answered.
