@@ -32,9 +32,9 @@ type Index struct {
 	mu      sync.RWMutex      // guards the fields below
 	docs    []doc             // in the order of their arrival, with the removed documents
 	where   map[string]uint32 // index in docs of each document that is not removed
-	lists   map[string]list   // documents of each term
-	terms   []string          // terms of lists, sorted
-	endings []string          // the same terms, sorted by their bytes from the last to the first
+	terms   []term            // in the order of their arrival
+	sorted  []uint32          // indexes of terms, in the order of their texts
+	endings []uint32          // indexes of terms, in the order of their texts read backwards
 	length  uint64            // total length of the bodies of the documents that are not removed, in terms
 	written [Languages]int    // number of documents added so far, by language
 }
@@ -45,7 +45,12 @@ type doc struct {
 	gone   bool   // the document is removed
 }
 
-func New() *Index { return &Index{where: make(map[string]uint32), lists: make(map[string]list)} }
+type term struct {
+	text string
+	list
+}
+
+func New() *Index { return &Index{where: make(map[string]uint32)} }
 
 const batch = 256
 
@@ -69,7 +74,7 @@ func (x *Index) add(docs []Document) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var fresh []string
+	places, known := make(map[string]uint32), len(x.terms) // places has the index of each term of these documents
 	for i, f := range parts {
 		x.forget(docs[i].Key)
 		at := uint32(len(x.docs))
@@ -77,31 +82,54 @@ func (x *Index) add(docs []Document) {
 		x.where[docs[i].Key] = at
 		x.length += uint64(f.length)
 		x.written[f.in]++
-		for term, p := range f.terms {
-			l, known := x.lists[term]
-			if !known {
-				term = strings.Clone(term) // it may share the memory of the whole text
-				fresh = append(fresh, term)
+		for text, p := range f.terms {
+			place, ok := places[text]
+			if !ok {
+				if place, ok = x.find(text); !ok {
+					place = uint32(len(x.terms))
+					x.terms = append(x.terms, term{text: strings.Clone(text)}) // text may share the memory of the whole note
+				}
+				places[text] = place
 			}
 			p.doc = at
-			x.lists[term] = l.add(p)
+			x.terms[place].add(p)
 		}
 	}
-	x.terms = merged(x.terms, fresh, strings.Compare)
-	x.endings = merged(x.endings, fresh, compareBackwards)
+	x.sort(known)
 	x.compact()
 }
 
-// merged adds terms to a sorted list.
-func merged(sorted, fresh []string, compare func(a, b string) int) []string {
-	if len(fresh) == 0 {
-		return sorted
+// find returns the index of a term that is sorted. The caller must hold mu.
+func (x *Index) find(text string) (place uint32, ok bool) {
+	i, ok := x.search(x.sorted, text, strings.Compare)
+	if ok {
+		place = x.sorted[i]
 	}
-	slices.SortFunc(fresh, compare)
-	all := make([]string, 0, len(sorted)+len(fresh))
-	for _, term := range fresh {
-		n, _ := slices.BinarySearchFunc(sorted, term, compare)
-		all = append(append(all, sorted[:n]...), term)
+	return place, ok
+}
+
+func (x *Index) search(sorted []uint32, text string, compare func(a, b string) int) (int, bool) {
+	return slices.BinarySearchFunc(sorted, text, func(place uint32, text string) int { return compare(x.terms[place].text, text) })
+}
+
+// sort adds the terms from an index on to the sorted indexes. The caller must hold mu.
+func (x *Index) sort(from int) {
+	if from < len(x.terms) {
+		x.sorted = x.merged(x.sorted, from, strings.Compare)
+		x.endings = x.merged(x.endings, from, compareBackwards)
+	}
+}
+
+func (x *Index) merged(sorted []uint32, from int, compare func(a, b string) int) []uint32 {
+	fresh := make([]uint32, len(x.terms)-from)
+	for i := range fresh {
+		fresh[i] = uint32(from + i)
+	}
+	slices.SortFunc(fresh, func(a, b uint32) int { return compare(x.terms[a].text, x.terms[b].text) })
+	all := make([]uint32, 0, len(x.terms))
+	for _, place := range fresh {
+		n, _ := x.search(sorted, x.terms[place].text, compare)
+		all = append(append(all, sorted[:n]...), place)
 		sorted = sorted[n:]
 	}
 	return append(all, sorted...)
@@ -135,19 +163,20 @@ func (x *Index) compact() {
 		}
 	}
 	x.docs = docs
-	for term, old := range x.lists {
-		var l list
-		old.each(func(p posting) {
+	terms := x.terms
+	x.terms, x.sorted, x.endings = nil, nil, nil
+	for i := range terms {
+		kept := term{text: terms[i].text}
+		terms[i].each(func(p posting) {
 			if p.doc = places[p.doc]; p.doc != nowhere {
-				l = l.add(p)
+				kept.add(p)
 			}
 		})
-		if x.lists[term] = l; l.count == 0 {
-			delete(x.lists, term)
+		if kept.count > 0 {
+			x.terms = append(x.terms, kept)
 		}
 	}
-	unused := func(term string) bool { return x.lists[term].count == 0 }
-	x.terms, x.endings = slices.DeleteFunc(x.terms, unused), slices.DeleteFunc(x.endings, unused)
+	x.sort(0)
 }
 
 type docTerms struct {
@@ -213,7 +242,11 @@ func (x *Index) scores(q *Query, average float32) []float32 {
 	for _, word := range q.words {
 		clear(best)
 		for term, weight := range word.weights {
-			x.lists[term].each(func(p posting) {
+			place, ok := x.find(term)
+			if !ok { // dropped since the query was made
+				continue
+			}
+			x.terms[place].each(func(p posting) {
 				tf := float32(p.count)/(1-b+b*float32(x.docs[p.doc].length)/average) + weights[p.in]
 				best[p.doc] = max(best[p.doc], weight*tf*(k1+1)/(k1+tf))
 			})
@@ -243,12 +276,19 @@ func (x *Index) idf(documents int) float32 {
 }
 
 // documents returns the number of documents with a term. The caller must hold mu.
-func (x *Index) documents(term string) (n int) {
-	l := x.lists[term]
-	if len(x.docs) == len(x.where) {
-		return int(l.count)
+func (x *Index) documents(text string) int {
+	place, ok := x.find(text)
+	if !ok {
+		return 0
 	}
-	l.each(func(p posting) {
+	return x.documentsOf(&x.terms[place])
+}
+
+func (x *Index) documentsOf(t *term) (n int) {
+	if len(x.docs) == len(x.where) {
+		return int(t.count)
+	}
+	t.each(func(p posting) {
 		if !x.docs[p.doc].gone {
 			n++
 		}
@@ -258,23 +298,24 @@ func (x *Index) documents(term string) (n int) {
 
 // beginning calls fn with terms of the documents that begin with prefix, at most limit of them. The caller must hold mu.
 func (x *Index) beginning(prefix string, limit int, fn func(term string)) {
-	i, _ := slices.BinarySearch(x.terms, prefix)
-	x.each(x.terms[i:], limit, func(term string) bool { return strings.HasPrefix(term, prefix) }, fn)
+	i, _ := x.search(x.sorted, prefix, strings.Compare)
+	x.each(x.sorted[i:], limit, func(term string) bool { return strings.HasPrefix(term, prefix) }, fn)
 }
 
 // ending is like beginning, for the terms that end with suffix.
 func (x *Index) ending(suffix string, limit int, fn func(term string)) {
-	i, _ := slices.BinarySearchFunc(x.endings, suffix, compareBackwards)
+	i, _ := x.search(x.endings, suffix, compareBackwards)
 	x.each(x.endings[i:], limit, func(term string) bool { return strings.HasSuffix(term, suffix) }, fn)
 }
 
-func (x *Index) each(terms []string, limit int, match func(string) bool, fn func(term string)) {
-	for _, term := range terms {
-		if limit == 0 || !match(term) {
+func (x *Index) each(sorted []uint32, limit int, match func(string) bool, fn func(term string)) {
+	for _, place := range sorted {
+		t := &x.terms[place]
+		if limit == 0 || !match(t.text) {
 			return
 		}
-		if x.documents(term) > 0 {
-			fn(term)
+		if x.documentsOf(t) > 0 {
+			fn(t.text)
 			limit--
 		}
 	}

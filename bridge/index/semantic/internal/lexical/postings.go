@@ -28,17 +28,16 @@ type list struct {
 	count uint32
 }
 
-func (l list) add(p posting) list {
+func (l *list) add(p posting) {
 	if delta := 2 * uint64(p.doc-l.last); p.count == 1 && p.in == 0 {
 		l.data = binary.AppendUvarint(l.data, delta)
 	} else {
 		l.data = append(binary.AppendUvarint(l.data, delta+1), p.count|uint8(p.in)<<4)
 	}
 	l.last, l.count = p.doc, l.count+1
-	return l
 }
 
-func (l list) each(fn func(posting)) {
+func (l *list) each(fn func(posting)) {
 	at := uint32(0)
 	for data := l.data; len(data) > 0; {
 		delta, size := uint64(data[0]), 1
