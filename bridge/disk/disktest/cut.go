@@ -403,9 +403,9 @@ func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]
 	c.names = make(map[string]*inode)
 	for name, child := range n.synced.names {
 		s := child.survivor(to, left, done)
-		s.links++
-		if c.names[name] = s; s.isDir() {
-			s.parent, s.links = c, 2+s.folders()
+		c.names[name], s.parent = s, c
+		if s.links++; s.isDir() {
+			s.links = 2 + s.folders()
 		}
 	}
 	c.synced.names = maps.Clone(c.names)

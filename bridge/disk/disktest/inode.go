@@ -33,7 +33,7 @@ type inode struct {
 	data    []byte // content of a file; the slice is never modified
 	target  string // target of a symlink
 	names   map[string]*inode
-	parent  *inode // parent of a folder; nil after its removal
+	parent  *inode // folder of the newest name; nil for a removed folder
 	links   int
 
 	writers int // number of descriptors open for writing
@@ -124,33 +124,16 @@ func (n *inode) lookup(name string) (*inode, error) {
 // caller holds mu.
 func (n *inode) path(name string) string {
 	switch {
-	case n.isDir() && n.parent == n:
+	case n.parent == n:
 		return path.Join(n.vol.Path, name)
-	case n.isDir() && n.parent != nil:
+	case n.parent != nil:
 		for at, c := range n.parent.names {
 			if c == n {
 				return path.Join(n.parent.path(at), name)
 			}
 		}
-	case !n.isDir():
-		if at, ok := n.vol.root.findPath(n); ok {
-			return at
-		}
 	}
 	return path.Join("(removed)", name)
-}
-
-// findPath returns the path of a file below n. The caller holds mu.
-func (n *inode) findPath(file *inode) (string, bool) {
-	for name, c := range n.names {
-		if c == file {
-			return n.path(name), true
-		}
-		if at, ok := c.findPath(file); ok {
-			return at, true
-		}
-	}
-	return "", false
 }
 
 // isBelow reports whether n is the given inode or below it. The caller holds mu.
@@ -228,8 +211,8 @@ func (n *inode) leave(dir *inode) {
 
 func (n *inode) enter(dir *inode) {
 	n.links++
+	n.parent = dir
 	if n.isDir() {
-		n.parent = dir
 		n.links, dir.links = 2+n.folders(), dir.links+1
 	}
 }
