@@ -55,7 +55,7 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 		if partner < 0 {
 			continue
 		}
-		if o.typed && i < k && j < partner {
+		if o.typed && k-i > 1 && partner-j > 1 {
 			gap := [2]int{i, j}
 			pairs, _ := pairLines(wordsOfLines(o, span.New(i, k)), wordsOfLines(n, span.New(j, partner)), true)
 			for _, p := range pairs {
@@ -71,7 +71,7 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 func filled(p *lineText) []int {
 	var out []int
 	for i := range p.lines {
-		if !p.blank(i) && (!p.exact || strings.ContainsFunc(p.text(i), markdown.InWord)) {
+		if p.exact && strings.ContainsFunc(p.text(i), markdown.InWord) || !p.exact && !p.blank(i) {
 			out = append(out, i)
 		}
 	}
