@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -127,6 +126,7 @@ func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	defer x.mu.RUnlock()
 	score := x.scorer(v)
 	var list []near
+	least := unrelated
 	for _, n := range notes {
 		best := near{info: n}
 		for passage, p := range x.notes[n] {
@@ -134,16 +134,19 @@ func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 				best.score, best.passage = s, passage
 			}
 		}
-		if best.score >= unrelated {
+		if best.score >= least {
 			list = append(list, best)
+			least = max(least, best.score*nearEnough)
 		}
 	}
+	list = slices.DeleteFunc(list, func(n near) bool { return n.score < least })
 	slices.SortFunc(list, func(a, b near) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.info.Path, b.info.Path))
+		if byScore := cmp.Compare(b.score, a.score); byScore != 0 {
+			return byScore
+		}
+		return cmp.Compare(a.info.Path, b.info.Path)
 	})
-	list = list[:min(pool, len(list))]
-	far := sort.Search(len(list), func(i int) bool { return list[i].score < list[0].score*nearEnough })
-	return list[:far]
+	return list[:min(pool, len(list))]
 }
 
 type candidate struct {
