@@ -32,10 +32,10 @@ func (s lateSource) Run(ctx context.Context, changed func(model.SourceEvent)) er
 	})
 }
 
-// movedWay is a way in which an agent saves the note at path with one more line. open runs before the user acts.
+// movedWay is a way in which an agent saves a note with one more line. open gets the path, and runs before the user acts.
 type movedWay struct {
 	open, save string
-	byHandle   bool // the save goes to the open note, so it never needs the path
+	byHandle   bool // the save goes to an open file
 }
 
 var movedWays = map[string]movedWay{
@@ -47,7 +47,7 @@ var movedWays = map[string]movedWay{
 	"created again": {`keep("p", %q)`, `(os.unlink(held["p"]), write(held["p"], held["t"] + %q))[0]`, false},
 }
 
-// userOfMoved is a user who moves the note at, while the agent saves it. Each step is followed before the next one.
+// usersOfMoved has what a user does while the agent saves the note. relayfs has followed each step before the next one.
 var usersOfMoved = map[string]func(u *movingUser){
 	"note":      func(u *movingUser) { u.rename("S/A.md", "S/Moved.md") },
 	"elsewhere": func(u *movingUser) { u.rename("S/A.md", "T/A.md") },
@@ -98,7 +98,7 @@ func TestSavesWhileAUserMoves(t *testing.T) {
 	t.Parallel()
 	requireFUSE(t)
 	need.Programs(t, "python3")
-	randomtest.Check(t, 100, savesWhileAUserMoves)
+	randomtest.Check(t, 60, savesWhileAUserMoves)
 }
 
 func savesWhileAUserMoves(t testing.TB, r *rand.Rand) {
