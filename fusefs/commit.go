@@ -17,9 +17,9 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// A commit uses the path that the file had when the commit began. So a file is renamed only between two commits of the
-// file, and a folder only while no commit is in progress. Otherwise the commit would create a removed file again, or
-// write to another file that has taken the path.
+// A commit uses the file's path, and for a stored note also the note's ID. So a file is renamed only between two commits
+// of the file, and a folder only while no commit is in progress. Otherwise the commit would create a removed file again,
+// or write a new note or an attachment to a path that another file has taken.
 
 // holdCommits waits for the commits of nodes, and blocks new commits until release is called. The replaced inodes of a
 // note count as well. If a node is a folder of the workspace, holdCommits waits for and blocks the commits of all
