@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -56,4 +57,20 @@ func TestWriteWhileAnotherNoteMovesOver(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A user moves a note, and another note to its path. A write of the first note by its ID does not reach the other one.
+func TestWriteOfANoteThatHasLeftItsPath(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"V/N.md": "one\n", "V/Other.md": "two\n"})
+	read, id := open(t, f.Workspace, "V/N.md"), f.NoteID("V/N.md")
+	f.Rename("V/N.md", "V/Moved.md")
+	f.Rename("V/Other.md", "V/N.md")
+	wr := bridge.Write{ID: id, Base: read, Text: "one\na001\n", By: ann}
+	if _, err := f.Write(t.Context(), "V/N.md", wr); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the write returns %v", err)
+	}
+	if got := f.SourceText("V/N.md"); got != "two\n" {
+		t.Errorf("the other note has %q", got)
+	}
+	write(t, f.Workspace, "V/Moved.md", wr)
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// A commit uses the path that the file had when the commit began. So a file is renamed only between two commits of the
-// file, and a folder only while no commit is in progress. Otherwise the commit would create a removed file again, or
-// write to another file that has taken the path.
+// A commit uses the file's path, and for a stored note also the note's ID. So a file is renamed only between two commits
+// of the file, and a folder only while no commit is in progress. Otherwise the commit would create a removed file again,
+// or write a new note or an attachment to a path that another file has taken.
 
 // holdCommits waits for the commits of nodes, and blocks new commits until release is called. The replaced inodes of a
 // note count as well. If a node is a folder of the workspace, holdCommits waits for and blocks the commits of all
@@ -98,22 +98,23 @@ type change struct {
 	f     *File
 	buf   *content.Buffer
 	gen   uint64
+	where func() (p model.Path, there bool) // the present path of the note; users may move it
 	path  model.Path
-	doc   uint64
 	from  content.Image // the image that the buffer was made from
 	whole bool          // no part of the content is from that image, so by has computed it from a text that it was shown
 	text  string
 	by    program.Program
-	write bridge.Write // without Base, Unread and Text
+	write bridge.Write // without Base, Unread and Text; the ID is 0 for a new note
 }
 
-// change returns the content of f's buffer as a write to doc at path, by prog. The buffer was made from the image from;
-// see change.whole.
-func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, whole bool) *change {
+// change returns the content of f's buffer as a write to doc, by prog. The buffer was made from the image from; see
+// change.whole.
+func (f *fileState) change(where func() (model.Path, bool), doc uint64, prog program.Program, from content.Image, whole bool) *change {
 	b := f.text.Buffer()
+	p, _ := where()
 	return &change{
-		f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, from: from, whole: whole, text: string(b.Data), by: prog,
-		write: bridge.Write{By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File, InFolder: true},
+		f: f.File, buf: b, gen: b.Gen, where: where, path: p, from: from, whole: whole, text: string(b.Data), by: prog,
+		write: bridge.Write{ID: doc, By: f.t.authorOf(prog), ModTime: b.ModTime, Origin: f.File, InFolder: true},
 	}
 }
 
@@ -125,7 +126,7 @@ func (c *change) base() (base content.Image, read bool) {
 	if !c.whole {
 		return c.from, false
 	}
-	doc := c.doc
+	doc := c.write.ID
 	if doc == 0 {
 		doc = c.f.t.ws.NoteID(c.path) // a note that was removed: a new note of that name continues it
 	}
@@ -164,7 +165,7 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 		res, err = c.store(ctx)
 	}
 	f.update(func(s *fileState) { s.stored(c, res, err) })
-	if err == nil && c.doc == 0 {
+	if err == nil && c.write.ID == 0 {
 		c.giveMode(ctx)
 	}
 	return err
@@ -178,7 +179,7 @@ func (f *fileState) pending(force bool) (*change, error) {
 		return nil, nil
 	}
 	p, there := f.where()
-	c := f.change(p, f.doc, b.Writer, b.Base, b.IsRewritten())
+	c := f.change(f.where, f.doc, b.Writer, b.Base, b.IsRewritten())
 	switch {
 	case b.WriteErr != nil:
 		return c, &model.Error{Op: "write", Path: p, Err: b.WriteErr}
@@ -188,13 +189,32 @@ func (f *fileState) pending(force bool) (*change, error) {
 	return c, nil
 }
 
+// A user may have moved the note or its folder. The workspace reports a move after some 300 ms, or after more than a
+// second if the source polls. Until moveWait has passed, store tries again every moveStep.
+const (
+	moveWait = 2 * time.Second
+	moveStep = 50 * time.Millisecond
+)
+
 // store writes the note. If the note has no ID, store creates it.
-func (c *change) store(ctx context.Context) (bridge.Result, error) {
-	ctx, ws, wr := context.WithoutCancel(ctx), c.f.t.ws, c.write
+func (c *change) store(ctx context.Context) (res bridge.Result, err error) {
+	wr := c.write
 	base, read := c.base()
 	wr.Base, wr.Text = base.Rebase(c.text)
 	wr.Unread = c.whole && !read
-	if c.doc == 0 {
+	for start := time.Now(); ; time.Sleep(moveStep) {
+		res, err = c.storeOnce(context.WithoutCancel(ctx), wr)
+		p, there := c.where()
+		if !errors.Is(err, fs.ErrNotExist) || !there || time.Since(start) > moveWait {
+			return res, err
+		}
+		c.path = p
+	}
+}
+
+func (c *change) storeOnce(ctx context.Context, wr bridge.Write) (bridge.Result, error) {
+	ws := c.f.t.ws
+	if wr.ID == 0 {
 		res, err := ws.Create(ctx, c.path, wr)
 		if !errors.Is(err, fs.ErrExist) {
 			return res, err

@@ -58,6 +58,7 @@ func (p *location) vanish() {
 
 type folder interface {
 	node
+	path() model.Path
 	layer() *entries
 	inWorkspace() bool
 	// child finds a name. It returns the path as the workspace spells it, or "" in a ScratchDir.

@@ -32,6 +32,14 @@ type move struct {
 	newPath model.Path
 }
 
+// where returns the present path of the new name, because a user may have moved the note that has it, or its folder.
+func (m *move) where() (p model.Path, there bool) {
+	if over, ok := m.dst.(*File); ok {
+		return over.where()
+	}
+	return m.to.path().Join(m.newPath.Base()), true
+}
+
 // unlinkSource removes the name of the scratch file f. Another inode has the new name, so an open of f by that name
 // must fail with ESTALE.
 func (m *move) unlinkSource(f *File) {

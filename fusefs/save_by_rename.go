@@ -67,7 +67,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 	}
 	f.update(func(s *fileState) {
 		b := s.edit() // creates the buffer, because a note may have none
-		c = s.change(m.newPath, doc, m.programs.Of(ctx), from, true)
+		c = s.change(m.where, doc, m.programs.Of(ctx), from, true)
 		c.write.Sync = b.Gen > 0 && b.SyncedGen == b.Gen
 	})
 	return c, 0
@@ -97,11 +97,8 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 	m.from.layer().drop(m.name, f)
 	f.update(func(s *fileState) { s.text.SetLatest(nil) }) // f may have been another note
-	over, isNote := m.dst.(*File)
 	m.update(func(tb *tableState) {
-		if isNote {
-			m.newPath = over.path() // a user may have moved the note during the save
-		}
+		m.newPath, _ = m.where()
 		tb.cancelUnlink(m.newPath)
 		if tb.has(m.oldPath, f) { // f was a note itself
 			tb.inos.drop(tb.nodes[m.oldPath].id)
@@ -113,7 +110,7 @@ func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 	})
 	m.to.layer().touch()
 	former := m.takeReplaced(m.newPath)
-	if isNote {
+	if over, ok := m.dst.(*File); ok {
 		former = append(former, over)
 	}
 	for _, over := range former {

@@ -17,6 +17,8 @@ import (
 
 // Write is the new text of a note's view, with its origin.
 type Write struct {
+	// ID is the ID of the note, or 0 for any note. Write returns fs.ErrNotExist if another note has the path now.
+	ID uint64
 	// Base is the version that the writer has read. If it is nil, the base is the current version.
 	Base *model.Version
 	// Unread is set if the writer may not have read Base. If its text has a suggestion of Base that a user has rejected
@@ -60,6 +62,9 @@ func (r Result) Suggestions() int {
 // ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace. If Write returns an error, the note
 // does not get the text.
 func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
+	if wr.ID != 0 && wr.ID != n.node.Location().ID {
+		return Result{}, &model.Error{Op: "write", Path: p, Err: fs.ErrNotExist}
+	}
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
 	c.Plan = func(l *Locked, current *model.Version) (planner.Plan, error) {

@@ -91,3 +91,27 @@ func TestSaveWhileUserMoves(t *testing.T) {
 		}
 	}
 }
+
+// A user moves the folder in which an agent has created a note, and relayfs has not followed yet. The first save of the
+// note reaches the folder at its new path.
+func TestNewNoteWhileUserMovesItsFolder(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Sub/note.md": "one\n"}), "--mode", "direct")
+	f, err := os.Create(m.Path("Sub/new.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(m.VaultPath("Sub"), m.VaultPath("Moved")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("new\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatalf("save: %v", err)
+	}
+	harness.FileBecomes(t, m.VaultPath("Moved/new.md"), "new\n")
+	harness.FileBecomes(t, m.Path("Moved/new.md"), "new\n")
+	if _, err := os.Stat(m.VaultPath("Sub")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old folder: %v", err)
+	}
+}
