@@ -54,7 +54,7 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	return a.run(edits, torn)
 }
 
-// typedAround returns the edits between two texts with the same delimiters in the same order, if they delete no word: a
+// typedAround returns the edits between two texts with the same delimiters in the same order, if they only add text: a
 // user typed around the delimiters. A comparison of whole texts may take a line for an equal line in another mark.
 func typedAround(before, after string) (edits []diffwrap.Edit, ok bool) {
 	old, current := anyDelimiter.FindAllStringIndex(before, -1), anyDelimiter.FindAllStringIndex(after, -1)
@@ -70,16 +70,25 @@ func typedAround(before, after string) (edits []diffwrap.Edit, ok bool) {
 		if before[endA:nextA] != after[endB:nextB] {
 			return nil, false
 		}
-		for _, e := range diffwrap.DiffKeepingWords(before[a:endA], after[b:endB]) {
-			if hasWord(before[a+e.Off : a+e.Off+e.Len]) {
-				return nil, false
+		rest := wordOrOther.FindAllString(before[a:endA], -1)
+		for _, s := range wordOrOther.FindAllString(after[b:endB], -1) {
+			if len(rest) > 0 && s == rest[0] {
+				a, rest = a+len(s), rest[1:]
+			} else if n := len(edits) - 1; n >= 0 && edits[n].Off == a {
+				edits[n].New += s
+			} else {
+				edits = append(edits, diffwrap.Edit{Off: a, New: s})
 			}
-			edits = append(edits, diffwrap.Edit{Off: a + e.Off, Len: e.Len, New: e.New})
+		}
+		if len(rest) > 0 {
+			return nil, false
 		}
 		a, b = nextA, nextB
 	}
 	return edits, true
 }
+
+var wordOrOther = regexp.MustCompile(`(?s)[\pL\p{Nd}\pM]+|.`)
 
 func hasMarkup(raw string) bool {
 	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>")

@@ -349,13 +349,20 @@ func TestLinesAreTypedBesideBreaks(t *testing.T) {
 	}
 }
 
-// A save with text that was typed in several lines deletes no word and no mark, also if some lines have no words.
+// A save with text that was typed in several lines deletes no word and no mark, also if some lines have no words, or the
+// same words as others.
 func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
-		word := 0
+		word, repeats := 0, r.IntN(2) == 0
 		next := func() string {
 			word++
 			return fmt.Sprintf("w%d", word)
+		}
+		old := func() string {
+			if repeats && r.IntN(2) == 0 {
+				return randomtest.Pick(r, "a", "b")
+			}
+			return next()
 		}
 		var before, after strings.Builder
 		for range randomtest.Between(r, 3, 8) {
@@ -367,14 +374,17 @@ func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 					} else if r.IntN(3) == 0 {
 						fmt.Fprintf(&after, "%s ", next())
 					}
-					text = fmt.Sprintf(text, next())
+					text = fmt.Sprintf(text, old())
 					before.WriteString(text)
 					after.WriteString(text)
 				}
 			} else {
-				line := next()
-				for k, text := range randomtest.Pick(r, []string{""}, []string{"|---|"}, []string{"{--\n", "--}"}, []string{"{--\n", "  --}"},
-					[]string{"{--" + line + "\nx\n", "--}{++\nx\n", line + "++}"}) { // the last one moves a line
+				lines := []string{old()}
+				for repeats && r.IntN(4) > 0 {
+					lines = append(lines, "\n", old()+" "+old())
+				}
+				moved := slices.Concat([]string{"{--"}, lines, []string{"\nx\n", "--}{++\nx\n"}, lines, []string{"++}"})
+				for k, text := range randomtest.Pick(r, []string{""}, []string{"|---|"}, []string{"{--\n", "--}"}, []string{"{--\n", "  --}"}, moved) {
 					if k > 0 && r.IntN(2) == 0 {
 						fmt.Fprintf(&after, " %s ", next())
 					}
