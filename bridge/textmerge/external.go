@@ -512,12 +512,13 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		return true
 	}
 	a.tear(r, lost)
+	typed := func(at diffwrap.Span) bool {
+		t := around(r.tokens, at.Start+1)
+		return t != nil && (a.isTyped(t.open) || a.isTyped(t.close))
+	}
 	for i, s := range a.remaining {
-		for _, at := range []diffwrap.Span{s.open, s.close} {
-			t := around(r.tokens, at.Start+1)
-			if s.opens && s.closes && !s.moved && r.same[i] < 0 && len(a.broken) == n && t != nil && !a.isTyped(t.open) && !a.isTyped(t.close) {
-				a.breakPair(i) // a user's literal delimiter was moved between the delimiters or before them
-			}
+		if s.opens && s.closes && !s.moved && r.same[i] < 0 && len(a.broken) == n && !typed(s.open) && !typed(s.close) {
+			a.breakPair(i) // a literal delimiter or half of a highlight was moved between the delimiters or before them
 		}
 	}
 	if len(a.broken) == n {
