@@ -54,7 +54,7 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	return a.run(edits, torn)
 }
 
-// typedAround returns the edits between two texts with the same delimiters in the same order, if they only add text: a
+// typedAround returns the edits between two texts with the same delimiters in the same order, if they delete no word: a
 // user typed around the delimiters. A comparison of whole texts may take a line for an equal line in another mark.
 func typedAround(before, after string) (edits []diffwrap.Edit, ok bool) {
 	old, current := anyDelimiter.FindAllStringIndex(before, -1), anyDelimiter.FindAllStringIndex(after, -1)
@@ -70,25 +70,44 @@ func typedAround(before, after string) (edits []diffwrap.Edit, ok bool) {
 		if before[endA:nextA] != after[endB:nextB] {
 			return nil, false
 		}
-		rest := wordOrOther.FindAllString(before[a:endA], -1)
-		for _, s := range wordOrOther.FindAllString(after[b:endB], -1) {
-			if len(rest) > 0 && s == rest[0] {
-				a, rest = a+len(s), rest[1:]
-			} else if n := len(edits) - 1; n >= 0 && edits[n].Off == a {
-				edits[n].New += s
-			} else {
-				edits = append(edits, diffwrap.Edit{Off: a, New: s})
+		text := before[a:endA]
+		typed := diffwrap.DiffKeepingWords(text, after[b:endB])
+		if slices.ContainsFunc(typed, func(e diffwrap.Edit) bool { return hasWord(text[e.Off : e.Off+e.Len]) }) {
+			if typed, ok = keepingWords(text, after[b:endB]); !ok {
+				return nil, false
 			}
 		}
-		if len(rest) > 0 {
-			return nil, false
+		for _, e := range typed {
+			edits = append(edits, diffwrap.Edit{Off: a + e.Off, Len: e.Len, New: e.New})
 		}
 		a, b = nextA, nextB
 	}
 	return edits, true
 }
 
-var wordOrOther = regexp.MustCompile(`(?s)[\pL\p{Nd}\pM]+|.`)
+var aWord = regexp.MustCompile(`[\pL\p{Nd}\pM]+|\p{So}`)
+
+// keepingWords returns the edits between two texts that keep each word of the old text, if the new text has all of them in
+// this order. A comparison that looks for equal lines deletes a changed line if another line is equal to it.
+func keepingWords(old, current string) (edits []diffwrap.Edit, ok bool) {
+	a, b := 0, 0
+	add := func(endA, endB int) {
+		for _, e := range diffwrap.Diff(old[a:endA], current[b:endB]) {
+			edits = append(edits, diffwrap.Edit{Off: a + e.Off, Len: e.Len, New: e.New})
+		}
+	}
+	words := aWord.FindAllStringIndex(current, -1)
+	for _, w := range aWord.FindAllStringIndex(old, -1) {
+		i := slices.IndexFunc(words, func(x []int) bool { return current[x[0]:x[1]] == old[w[0]:w[1]] })
+		if i < 0 {
+			return nil, false
+		}
+		add(w[0], words[i][0])
+		a, b, words = w[1], words[i][1], words[i+1:]
+	}
+	add(len(old), len(current))
+	return edits, true
+}
 
 func hasMarkup(raw string) bool {
 	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>")

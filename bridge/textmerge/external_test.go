@@ -352,11 +352,11 @@ func TestLinesAreTypedBesideBreaks(t *testing.T) {
 	}
 }
 
-// A save with text that was typed in several lines deletes no word and no mark, also if some lines have no words, or the
-// same words as others.
+// A save with text that was typed in several lines, and maybe other bullets, deletes no word and no mark, also if some lines
+// have no words, or the same words as others.
 func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
-		word, repeats := 0, r.IntN(2) == 0
+		word, repeats, bullet := 0, r.IntN(2) == 0, randomtest.Pick(r, "- ", "* ")
 		next := func() string {
 			word++
 			return fmt.Sprintf("w%d", word)
@@ -384,7 +384,7 @@ func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 			} else {
 				lines := []string{old()}
 				for repeats && r.IntN(4) > 0 {
-					lines = append(lines, "\n", old()+" "+old())
+					lines = append(lines, "\n", "- "+old()+" "+old())
 				}
 				moved := slices.Concat([]string{"{--"}, lines, []string{"\nx\n", "--}{++\nx\n"}, lines, []string{"++}"})
 				for k, text := range randomtest.Pick(r, []string{""}, []string{"|---|"}, []string{"{--\n", "--}"}, []string{"{--\n", "  --}"}, moved) {
@@ -392,7 +392,7 @@ func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 						fmt.Fprintf(&after, " %s ", next())
 					}
 					before.WriteString(text)
-					after.WriteString(text)
+					after.WriteString(strings.ReplaceAll(text, "- ", bullet))
 				}
 				if r.IntN(2) == 0 {
 					after.WriteString(" " + next())
