@@ -1244,8 +1244,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because some sequences are known to fail: about
-// one in 10,000 with new seeds does. make soak uses new ones.
+// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because a sequence with a new seed may fail:
+// fewer than one in 10,000 does. make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, plainMix) }
 
 func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
