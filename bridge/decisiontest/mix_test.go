@@ -515,7 +515,7 @@ func (now scene) inPendingComment(edits []diffwrap.Edit) bool {
 	})
 }
 
-// tears reports whether edits delete only one of the delimiters of a mark, or put a mark into a mark. In a shared
+// tears reports whether edits delete only one of the delimiters of a mark, or put a delimiter into a mark. In a shared
 // document relayfs does not detect that.
 func (now scene) tears(edits []diffwrap.Edit) bool {
 	marks, _, _ := now.inRaw.Layout(now.raw)
@@ -524,7 +524,7 @@ func (now scene) tears(edits []diffwrap.Edit) bool {
 	}
 	return slices.ContainsFunc(marks, func(m diffwrap.Mark) bool {
 		return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool {
-			return m.Start < e.Off && e.Off < m.End && strings.Contains(e.New, "{")
+			return m.Start < e.Off && e.Off < m.End && strings.ContainsAny(e.New, "{}")
 		}) || cuts(diffwrap.Span{Start: m.Start, End: m.Start + 3}) != cuts(diffwrap.Span{Start: m.End - 3, End: m.End})
 	})
 }
@@ -781,21 +781,26 @@ func (m *mix) unlessMarked(now scene, at int, word string) []string {
 	return nil
 }
 
-// isAgents reports whether a mark certainly belongs to an agent's suggestion. It recognises the mark by its words.
+// isAgents reports whether a mark certainly belongs to an agent's suggestion. It recognises the mark by a word that no
+// user's suggestion has.
 func (m *mix) isAgents(mark string) bool {
-	in := among(mark)
-	return !strings.HasPrefix(mark, "{~~") && slices.ContainsFunc(m.pending(m.ws), func(s model.Suggestion) bool {
-		text := s.New
+	agents, users := make(map[string]bool), make(map[string]bool)
+	for _, s := range m.pending(m.ws) {
+		words, text := users, s.New
+		if s.Author == "ann" || s.Author == "bob" {
+			words = agents
+		}
 		if strings.HasPrefix(mark, "{--") {
 			text = s.Old
 		}
-		for w := range among(text) {
-			if in[w] && !m.often[w] && (s.Author == "ann" || s.Author == "bob") {
-				return true
-			}
+		maps.Copy(words, among(text))
+	}
+	for w := range among(mark) {
+		if agents[w] && !users[w] && !m.often[w] && !strings.HasPrefix(mark, "{~~") {
+			return true
 		}
-		return false
-	})
+	}
+	return false
 }
 
 // save applies a user's edits of raw to the file, or to the shared document.
@@ -1145,7 +1150,7 @@ func (m *mix) decidesAll(accepted int) error {
 			return fmt.Errorf("END: decision %d: %v %v %v", i, err, out.Failed, out.Missing)
 		}
 		batches = append(batches, out.Batch)
-		if s.Kind == diffwrap.Comment || strings.Contains(s.Old, "<<}") {
+		if s.Kind == diffwrap.Comment || strings.Contains(s.Old+s.New, "<<}") {
 			onComment[out.Batch] = len(list) - i // the newest of them is undone first
 		}
 	}
@@ -1239,8 +1244,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because some sequences are known to fail: about
-// one in 10,000 with new seeds does. make soak uses new ones.
+// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because a sequence with a new seed may fail:
+// fewer than one in 10,000 does. make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, plainMix) }
 
 func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
@@ -1257,9 +1262,9 @@ func checkMixes(t *testing.T, rounds int, k kind) {
 // TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
 	for k, seeds := range map[kind][]string{
-		plainMix:   {"804005862", "90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750", "540033953", "5530359", "8958528575", "710023825", "710004762", "730600681", "740001097", "792000936", "792001162", "791006373", "792007024", "791003140", "810009759", "792004345", "750010195", "770007836", "770005252", "750015045", "808000800", "807003726"},
+		plainMix:   {"804005862", "90194", "1000410", "865547852182", "1000136", "3000018", "3000097", "3000156", "3000265", "7000117", "8000308", "8000403", "11000987", "13000288", "11000826", "11000456", "7002694", "910000338", "920000903", "940001182", "81002173", "81005012", "310007709", "91000177", "92000045", "79002167", "310008806", "79005420", "310005539", "410000929", "410000958", "412002675", "412006424", "412006732", "412005930", "412001782", "412015063", "412005750", "540033953", "5530359", "8958528575", "710023825", "710004762", "730600681", "740001097", "792000936", "792001162", "791006373", "792007024", "791003140", "810009759", "792004345", "750010195", "770007836", "770005252", "750015045", "808000800", "807003726", "892000164", "806003421"},
 		sameWords:  {"77103157", "721005816", "721008287", "780001160", "780001820"},
-		otherEdits: {"2803", "4805", "722000515", "722002328", "722002808", "722003042", "722001327", "722001957", "722002076", "722004024", "722005370", "722005865", "722006231", "722006379", "722006927", "722001062", "722008318", "722002537", "722004577", "730800250", "722007889", "722000214", "722003112", "781000433", "781001865", "722008797", "820001585", "820004610", "820004940", "820002206", "722005537", "820006917", "820007455", "861000382"},
+		otherEdits: {"2803", "4805", "722000515", "722002328", "722002808", "722003042", "722001327", "722001957", "722002076", "722004024", "722005370", "722005865", "722006231", "722006379", "722006927", "722001062", "722008318", "722002537", "722004577", "730800250", "722007889", "722000214", "722003112", "781000433", "781001865", "722008797", "820001585", "820004610", "820004940", "820002206", "722005537", "820006917", "820007455", "861000382", "893006205", "893007138", "893008456", "781001500", "843001355", "820000321", "820007118"},
 	} {
 		for _, seed := range seeds {
 			t.Setenv("RELAYFS_SEED", seed)

@@ -44,8 +44,10 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 		slide(before, after, edits, nil)
 		return ExternalChange{Edits: edits}
 	}
-	if typed, ok := typedAround(before, after); ok {
-		edits = typed
+	if slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) {
+		if typed, ok := typedAround(before, after); ok {
+			edits = typed
+		}
 	}
 	old := tokensOf(Without(before, torn))
 	slide(before, after, edits, old)
@@ -54,31 +56,27 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	return a.run(edits, torn)
 }
 
-// typedAround returns the edits between two texts with the same delimiters in the same order, if they delete no word: a
-// user typed around the delimiters. A comparison of whole texts may take a line for an equal line in another mark.
+// typedAround returns the edits between two texts with the same words and delimiters in the same order, except for words
+// that only the new text has: a user typed around the delimiters. A comparison of whole texts may take a line for an equal
+// line in another mark, and deletes a changed line if another line is equal to it.
 func typedAround(before, after string) (edits []diffwrap.Edit, ok bool) {
-	old, current := anyDelimiter.FindAllStringIndex(before, -1), anyDelimiter.FindAllStringIndex(after, -1)
-	if len(old) != len(current) {
-		return nil, false
-	}
 	a, b := 0, 0
-	for k := range append(old, nil) {
-		endA, endB, nextA, nextB := len(before), len(after), len(before), len(after)
-		if k < len(old) {
-			endA, nextA, endB, nextB = old[k][0], old[k][1], current[k][0], current[k][1]
-		}
-		if before[endA:nextA] != after[endB:nextB] {
-			return nil, false
-		}
-		for _, e := range diffwrap.DiffKeepingWords(before[a:endA], after[b:endB]) {
-			if hasWord(before[a+e.Off : a+e.Off+e.Len]) {
-				return nil, false
-			}
+	add := func(endA, endB int) {
+		for _, e := range diffwrap.Diff(before[a:endA], after[b:endB]) {
 			edits = append(edits, diffwrap.Edit{Off: a + e.Off, Len: e.Len, New: e.New})
 		}
-		a, b = nextA, nextB
 	}
-	return edits, true
+	words := wordOrDelimiter.FindAllStringIndex(after, -1)
+	for _, w := range wordOrDelimiter.FindAllStringIndex(before, -1) {
+		i := slices.IndexFunc(words, func(x []int) bool { return after[x[0]:x[1]] == before[w[0]:w[1]] })
+		if i < 0 {
+			return nil, false
+		}
+		add(w[0], words[i][0])
+		a, b, words = w[1], words[i][1], words[i+1:]
+	}
+	add(len(before), len(after))
+	return edits, len(anyDelimiter.FindAllString(before, -1)) == len(anyDelimiter.FindAllString(after, -1))
 }
 
 func hasMarkup(raw string) bool {
@@ -253,7 +251,10 @@ type externalDiff struct {
 	added             map[string]bool // delimiters that the new text has more often
 }
 
-var anyDelimiter = regexp.MustCompile(`\{(\+\+|--|~~|>>)|(\+\+|--|~~|<<)\}`)
+var (
+	anyDelimiter    = regexp.MustCompile(`\{(\+\+|--|~~|>>)|(\+\+|--|~~|<<)\}`)
+	wordOrDelimiter = regexp.MustCompile(anyDelimiter.String() + `|[\pL\p{Nd}\pM]+|\p{So}`)
+)
 
 // remainingDelimiters has the delimiters of a token that still exist, as spans of the new text.
 type remainingDelimiters struct {
@@ -503,12 +504,13 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 		return true
 	}
 	a.tear(r, lost)
+	typed := func(at diffwrap.Span) bool {
+		t := around(r.tokens, at.Start+1)
+		return t != nil && (a.isTyped(t.open) || a.isTyped(t.close))
+	}
 	for i, s := range a.remaining {
-		for _, at := range []diffwrap.Span{s.open, s.close} {
-			t := around(r.tokens, at.Start+1)
-			if s.opens && s.closes && !s.moved && r.same[i] < 0 && len(a.broken) == n && t != nil && !a.isTyped(t.open) && !a.isTyped(t.close) {
-				a.breakPair(i) // a user's literal delimiter was moved between the delimiters or before them
-			}
+		if s.opens && s.closes && !s.moved && r.same[i] < 0 && len(a.broken) == n && !typed(s.open) && !typed(s.close) {
+			a.breakPair(i) // a literal delimiter or half of a highlight was moved between the delimiters or before them
 		}
 	}
 	if len(a.broken) == n {

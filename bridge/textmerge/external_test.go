@@ -223,6 +223,43 @@ func TestDelimitersGoTogether(t *testing.T) {
 	})
 }
 
+// A mark that comes to be around half of a highlight is broken: no view has its delimiters, also after a later save.
+func TestHalvesOfHighlightsBreakMarks(t *testing.T) {
+	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
+		blocks := []string{"- a {==b{--x--}\n- c==}{++y++} d\n", "- e{++\n- f++}\n", "- g\n{--- h\n- i\n--}{++j++}\n", "- k\n"}
+		r.Shuffle(len(blocks), func(i, j int) { blocks[i], blocks[j] = blocks[j], blocks[i] })
+		before := strings.Join(blocks, "")
+		var broken []diffwrap.Span
+		for range 2 {
+			lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
+			lines[len(lines)-1] += "\n"
+			i := r.IntN(len(lines))
+			lines = slices.Insert(slices.Delete(slices.Clone(lines), i, i+1), r.IntN(len(lines)), lines[i])
+			after := strings.Join(lines, "")
+			got := textmerge.DiffExternal(before, after, broken)
+			where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
+			var now []diffwrap.Span
+			for _, s := range broken {
+				if current, stays := textmerge.MapBack(where, s); stays {
+					now = append(now, current)
+				}
+			}
+			for _, m := range got.Broken {
+				now = append(now, m.To)
+			}
+			slices.SortFunc(now, func(x, y diffwrap.Span) int { return x.Start - y.Start })
+			text := textmerge.Without(after, now)
+			for _, v := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
+				shown := strings.NewReplacer("{==", "", "==}", "").Replace(diffwrap.Everything.Render(text, v))
+				if strings.ContainsAny(shown, "{}") {
+					t.Errorf("%q, torn %v -> %q: shown is %q with %+v", before, broken, after, shown, got)
+				}
+			}
+			before, broken = after, now
+		}
+	})
+}
+
 // An agent that moves or deletes a comment cuts its opener, so that the comment is in two marks. A save that breaks one of
 // them breaks the other one, too: no view has a part of a comment.
 func TestCommentsInTwoMarksStayWhole(t *testing.T) {
@@ -349,13 +386,20 @@ func TestLinesAreTypedBesideBreaks(t *testing.T) {
 	}
 }
 
-// A save with text that was typed in several lines deletes no word and no mark, also if some lines have no words.
+// A save with text that was typed in several lines, and maybe other bullets, deletes no word and no mark, also if some lines
+// have no words, or the same words as others.
 func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
-		word := 0
+		word, repeats, bullet := 0, r.IntN(2) == 0, randomtest.Pick(r, "- ", "* ")
 		next := func() string {
 			word++
 			return fmt.Sprintf("w%d", word)
+		}
+		old := func() string {
+			if repeats && r.IntN(2) == 0 {
+				return randomtest.Pick(r, "a", "b")
+			}
+			return next()
 		}
 		var before, after strings.Builder
 		for range randomtest.Between(r, 3, 8) {
@@ -367,19 +411,22 @@ func TestTypingInSeveralLinesKeepsThem(t *testing.T) {
 					} else if r.IntN(3) == 0 {
 						fmt.Fprintf(&after, "%s ", next())
 					}
-					text = fmt.Sprintf(text, next())
+					text = fmt.Sprintf(text, old())
 					before.WriteString(text)
 					after.WriteString(text)
 				}
 			} else {
-				line := next()
-				for k, text := range randomtest.Pick(r, []string{""}, []string{"|---|"}, []string{"{--\n", "--}"}, []string{"{--\n", "  --}"},
-					[]string{"{--" + line + "\nx\n", "--}{++\nx\n", line + "++}"}) { // the last one moves a line
+				lines := []string{old()}
+				for repeats && r.IntN(4) > 0 {
+					lines = append(lines, "\n", "- "+old()+" "+old())
+				}
+				moved := slices.Concat([]string{"{--"}, lines, []string{"\nx\n", "--}{++\nx\n"}, lines, []string{"++}"})
+				for k, text := range randomtest.Pick(r, []string{""}, []string{"|---|"}, []string{"{--\n", "--}"}, []string{"{--\n", "  --}"}, moved) {
 					if k > 0 && r.IntN(2) == 0 {
 						fmt.Fprintf(&after, " %s ", next())
 					}
 					before.WriteString(text)
-					after.WriteString(text)
+					after.WriteString(strings.ReplaceAll(text, "- ", bullet))
 				}
 				if r.IntN(2) == 0 {
 					after.WriteString(" " + next())
