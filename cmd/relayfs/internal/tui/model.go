@@ -120,6 +120,7 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case errMsg:
 		m.message = cli.Text(msg.err)
 		m.queuedKeys = nil // they were typed for the result that was expected
+		m.stale = true     // the request may have outdated a list that was being read
 		return m.finishBusy()
 	case tea.KeyMsg:
 		return m.key(msg)

@@ -252,6 +252,9 @@ func TestReviewRefusesAnUnseenVersion(t *testing.T) {
 	s.press("r", "no")
 	s.q.pending[0].Revision = "later"
 	s.press("enter")
+	if got := s.m.current().Revision; got != "later" {
+		t.Errorf("after the refusal the review shows revision %q", got)
+	}
 	file := filepath.Join(t.TempDir(), "edited.md")
 	if err := os.WriteFile(file, []byte("coffin"), 0o600); err != nil {
 		t.Fatal(err)
