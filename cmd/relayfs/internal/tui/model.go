@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -114,10 +115,12 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.message = msg.err.Error()
 			return m, nil
 		}
-		return m.decide(reviewqueue.DecideRequest{IDs: []string{msg.id}, Verdict: model.Changed, Text: msg.text})
+		m.busy, m.lists = true, m.lists+1
+		return m, m.cmds.amend(msg)
 	case errMsg:
 		m.message = cli.Text(msg.err)
 		m.queuedKeys = nil // they were typed for the result that was expected
+		m.stale = true     // the request may have outdated a list that was being read
 		return m.finishBusy()
 	case tea.KeyMsg:
 		return m.key(msg)
@@ -205,6 +208,9 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Type == tea.KeyCtrlC {
 		return m, tea.Quit
 	}
+	if k.Type == tea.KeyCtrlZ {
+		return m, suspend()
+	}
 	if m.busy {
 		m.queuedKeys = append(m.queuedKeys[:len(m.queuedKeys):len(m.queuedKeys)], k)
 		return m, nil
@@ -280,20 +286,20 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Model, tea.Cmd) {
-	this := []string{s.ID}
+	this := map[string]string{s.ID: s.Revision}
 	switch name {
 	case "pgdown", "ctrl+f":
 		m.scrolled = m.scroll(s.ID, 1)
 	case "pgup", "ctrl+b":
 		m.scrolled = m.scroll(s.ID, -1)
 	case "y":
-		return m.decide(reviewqueue.DecideRequest{IDs: this, Verdict: model.Accepted})
+		return m.decide(reviewqueue.DecideRequest{Shown: this, Verdict: model.Accepted})
 	case "n", "x":
-		return m.decide(reviewqueue.DecideRequest{IDs: this, Verdict: model.Rejected})
+		return m.decide(reviewqueue.DecideRequest{Shown: this, Verdict: model.Rejected})
 	case "a":
-		m.mode, m.asked, m.field = reasoning, reviewqueue.DecideRequest{IDs: this, Verdict: model.Accepted}, editor{}
+		m.mode, m.asked, m.field = reasoning, reviewqueue.DecideRequest{Shown: this, Verdict: model.Accepted}, editor{}
 	case "r":
-		m.mode, m.asked, m.field = reasoning, reviewqueue.DecideRequest{IDs: this, Verdict: model.Rejected}, editor{}
+		m.mode, m.asked, m.field = reasoning, reviewqueue.DecideRequest{Shown: this, Verdict: model.Rejected}, editor{}
 	case "A":
 		return m.decideNote(s.Path, model.Accepted)
 	case "R":
@@ -326,13 +332,13 @@ func (m reviewModel) scroll(id string, by int) scroll {
 
 // decideNote decides on all visible suggestions of a note. It asks for confirmation if there are many.
 func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cmd) {
-	r := reviewqueue.DecideRequest{Verdict: v}
+	r := reviewqueue.DecideRequest{Verdict: v, Shown: make(map[string]string)}
 	for i := range m.visible {
 		if m.visible[i].Path == path {
-			r.IDs = append(r.IDs, m.visible[i].ID)
+			r.Shown[m.visible[i].ID] = m.visible[i].Revision
 		}
 	}
-	if len(r.IDs) > reviewqueue.ManyAtOnce {
+	if len(r.Shown) > reviewqueue.ManyAtOnce {
 		m.mode, m.asked = confirming, r
 		return m, nil
 	}
@@ -341,7 +347,7 @@ func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cm
 
 // decide makes a decision. It asks for confirmation before it accepts a stale proposal.
 func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
-	if s := m.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
+	if s := m.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && maps.Equal(r.Shown, map[string]string{s.ID: s.Revision}) {
 		r.Force = true
 		m.mode, m.asked = confirming, r
 		return m, nil
@@ -364,7 +370,7 @@ func (m reviewModel) edit(s *reviewqueue.Suggestion) (tea.Model, tea.Cmd) {
 		m.message = "a proposal can be accepted or rejected, not edited"
 		return m, nil
 	}
-	return m, inEditor(s.ID, cmp.Or(s.New, s.Old))
+	return m, inEditor(s.ID, s.Revision, cmp.Or(s.New, s.Old))
 }
 
 func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {

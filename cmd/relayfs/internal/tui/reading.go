@@ -182,12 +182,19 @@ func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
 	return m
 }
 
-type editedMsg struct {
-	id, text string
-	err      error
+// suspend stops the process group, as Ctrl-Z does outside of raw mode. (tea.Suspend waits forever if no shell can
+// continue the group: the kernel then ignores the signal.)
+func suspend() tea.Cmd {
+	return tea.ExecProcess(exec.Command("sh", "-c", "kill -TSTP 0"), func(error) tea.Msg { return nil })
 }
 
-func inEditor(id, text string) tea.Cmd {
+type editedMsg struct {
+	id, revision string // of the suggestion when the editor was started
+	text, file   string
+	err          error
+}
+
+func inEditor(id, revision, text string) tea.Cmd {
 	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
 	f, err := os.CreateTemp("", "relayfs-*.md")
 	if err == nil {
@@ -199,8 +206,8 @@ func inEditor(id, text string) tea.Cmd {
 	}
 	cmd := exec.Command(words[0], append(words[1:], f.Name())...)
 	return tea.ExecProcess(cmd, func(err error) tea.Msg {
-		defer os.Remove(f.Name())
 		if err != nil {
+			os.Remove(f.Name())
 			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another editor", words[0], err)}
 		}
 		data, err := os.ReadFile(f.Name())
@@ -209,8 +216,9 @@ func inEditor(id, text string) tea.Cmd {
 			edited = strings.TrimSuffix(edited, "\n")
 		}
 		if err == nil && edited == text {
+			os.Remove(f.Name())
 			err = errors.New("nothing was changed")
 		}
-		return editedMsg{id, edited, err}
+		return editedMsg{id, revision, edited, f.Name(), err}
 	})
 }

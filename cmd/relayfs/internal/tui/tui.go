@@ -23,6 +23,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
@@ -94,8 +95,20 @@ func (c commands) list(number int) tea.Cmd {
 }
 
 func (c commands) decide(r reviewqueue.DecideRequest) tea.Cmd {
-	r.Unseen = true
 	return func() tea.Msg { return outcomeOf(c.q.Decide(c.ctx, r)) }
+}
+
+// amend replaces the suggestion that was edited. The file with the user's text stays if the replacement fails.
+func (c commands) amend(e editedMsg) tea.Cmd {
+	r := reviewqueue.DecideRequest{Shown: map[string]string{e.id: e.revision}, Verdict: model.Changed, Text: e.text}
+	return func() tea.Msg {
+		out, err := c.q.Decide(c.ctx, r)
+		if err != nil {
+			return errMsg{fmt.Errorf("%w; your text is in %s", err, e.file)}
+		}
+		os.Remove(e.file)
+		return outcomeMsg{out}
+	}
 }
 
 func (c commands) undo(r reviewqueue.UndoRequest) tea.Cmd {

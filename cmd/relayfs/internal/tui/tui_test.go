@@ -3,6 +3,9 @@ package tui
 import (
 	"context"
 	"errors"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +57,12 @@ func (q *fakeQueue) Decide(_ context.Context, r reviewqueue.DecideRequest) (revi
 	if q.err != nil {
 		return reviewqueue.Outcome{}, q.err
 	}
+	for _, s := range q.pending {
+		if seen, ok := r.Shown[s.ID]; ok && seen != s.Revision {
+			return reviewqueue.Outcome{}, reviewqueue.Conflict("it has changed")
+		}
+	}
+	r.IDs = slices.Sorted(maps.Keys(r.Shown))
 	q.decided = append(q.decided, r)
 	out := reviewqueue.Outcome{Batch: "batch " + strings.Join(r.IDs, " "), Verdict: r.Verdict, Notes: 1}
 	q.pending = slices.DeleteFunc(q.pending, func(s reviewqueue.Suggestion) bool {
@@ -234,6 +243,42 @@ func TestReviewEdits(t *testing.T) {
 	s.send(editedMsg{id: "a1", text: "coffin\n!"})
 	if len(s.q.decided) != 1 || s.q.decided[0].Text != "coffin\n!" || s.q.decided[0].Verdict != model.Changed {
 		t.Errorf("decided %+v", s.q.decided)
+	}
+}
+
+// A decision is on the version that the user saw. The text that the user wrote in the editor stays in its file.
+func TestReviewRefusesAnUnseenVersion(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.press("r", "no")
+	s.q.pending[0].Revision = "later"
+	s.press("enter")
+	if got := s.m.current().Revision; got != "later" {
+		t.Errorf("after the refusal the review shows revision %q", got)
+	}
+	file := filepath.Join(t.TempDir(), "edited.md")
+	if err := os.WriteFile(file, []byte("coffin"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.send(editedMsg{id: "a1", text: "coffin", file: file})
+	if len(s.q.decided) > 0 || !strings.Contains(s.m.message, "it has changed; your text is in "+file) {
+		t.Errorf("decided %+v, message %q", s.q.decided, s.m.message)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+	s.send(editedMsg{id: "a1", revision: "later", text: "coffin", file: file})
+	if _, err := os.Stat(file); len(s.q.decided) != 1 || err == nil {
+		t.Errorf("decided %+v, and the file of the editor: %v", s.q.decided, err)
+	}
+}
+
+func TestReviewSuspends(t *testing.T) {
+	s := newSitting(t, cards()...)
+	for _, key := range []string{"j", "r"} {
+		s.press(key)
+		if _, cmd := s.m.Update(tea.KeyMsg{Type: tea.KeyCtrlZ}); cmd == nil {
+			t.Errorf("Ctrl-Z after %s does nothing", key)
+		}
 	}
 }
 
@@ -434,6 +479,16 @@ func TestReviewFitsASmallTerminal(t *testing.T) {
 				t.Errorf("%v: %q does not fit in\n%s", keys, want, s.m.View())
 			}
 		}
+	}
+}
+
+func TestReviewPromptShowsItsEnd(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.send(tea.WindowSizeMsg{Width: 20, Height: 8})
+	s.press("r", "a reason with several words to the end")
+	view := s.m.View()
+	if !strings.Contains(view, "the end▏") || strings.Count(view, "\n") > 8 {
+		t.Errorf("view\n%s", view)
 	}
 }
 

@@ -126,9 +126,9 @@ func (m reviewModel) typed() string {
 func (m reviewModel) foot() string {
 	switch m.mode {
 	case filtering:
-		return m.fit("/" + m.typed())
+		return m.prompt("/" + m.typed())
 	case asking:
-		return m.fit("another version, please: " + m.typed())
+		return m.prompt("another version, please: " + m.typed())
 	case reading:
 		return m.SGR(render.Faint, m.fit("j/k and PgDn/PgUp move · any other key goes back"))
 	case overviewMode:
@@ -136,12 +136,12 @@ func (m reviewModel) foot() string {
 	case historyMode:
 		return m.SGR(render.Faint, m.fit("j/k move · Enter undoes it · any other key goes back"))
 	case reasoning:
-		return m.fit(fmt.Sprintf("%s because: %s", reviewqueue.Imperative(m.asked.Verdict), m.typed()))
+		return m.prompt(fmt.Sprintf("%s because: %s", reviewqueue.Imperative(m.asked.Verdict), m.typed()))
 	case confirming:
 		if m.asked.Force {
-			return m.fit("The note has changed since. Accept anyway? y/n")
+			return m.prompt("The note has changed since. Accept anyway? y/n")
 		}
-		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", reviewqueue.Imperative(m.asked.Verdict), len(m.asked.IDs)))
+		return m.prompt(fmt.Sprintf("%s %d suggestions of this note? y/n", reviewqueue.Imperative(m.asked.Verdict), len(m.asked.Shown)))
 	case helping:
 		return m.SGR(render.Faint, "any key goes back")
 	}
@@ -150,6 +150,12 @@ func (m reviewModel) foot() string {
 		return strings.Join(lines[:min(len(lines), max(1, m.height/2))], "\n")
 	}
 	return m.SGR(render.Faint, m.fit("y/n accept/reject · e edit · u undo · j/k move · ? · q quit"))
+}
+
+// prompt wraps a question. If it does not fit, its end stays visible, where the user types.
+func (m reviewModel) prompt(text string) string {
+	lines := m.wrap(text)
+	return strings.Join(lines[max(0, len(lines)-max(1, m.height/2)):], "\n")
 }
 
 func (m reviewModel) fit(text string) string {
