@@ -42,7 +42,12 @@ func (r *Comparer) KeepWords(oldSide, newSide Side, hunks []Hunk, letters bool) 
 			tail = old[h.Old.End:hunks[0].Old.Start]
 		}
 		end = h.Old.End
-		h = h.Grow(len(markdown.LastWord(head)), len(tail)-len(strings.TrimLeftFunc(tail, markdown.InWord)))
+		if removed, added := h.Old.Of(old), h.New.Of(new); strings.TrimLeftFunc(removed, markdown.InWord) != removed || strings.TrimLeftFunc(added, markdown.InWord) != added {
+			h = h.Grow(len(markdown.LastWord(head)), 0)
+		}
+		if removed, added := h.Old.Of(old), h.New.Of(new); markdown.LastWord(removed) != "" || markdown.LastWord(added) != "" {
+			h = h.Grow(0, len(tail)-len(strings.TrimLeftFunc(tail, markdown.InWord)))
+		}
 		if h.Old.Empty() || h.New.Empty() {
 			out = append(out, h)
 			continue
