@@ -231,6 +231,8 @@ func (t *tree) applyDeferred(ctx context.Context, p model.Path, du *deferredUnli
 		t.flushBelow(ctx, p)
 	}
 	switch {
+	case du.why == whyUnlinked && !du.nameTaken && t.hasChanged(ctx, p, du):
+		err = &model.Error{Op: "remove", Path: p, Err: model.ErrConflict}
 	case du.why == whyUnlinked, du.nameTaken:
 		_, err = t.ws.Remove(ctx, p, du.by)
 	case du.backup != nil && du.target != "" && !t.dropBackup(du):
@@ -241,6 +243,16 @@ func (t *tree) applyDeferred(ctx context.Context, p model.Path, du *deferredUnli
 		_, err = t.ws.Rename(ctx, p, du.target, du.by)
 	}
 	return err
+}
+
+// hasChanged reports whether the note at p has changed since its unlink. It then stays, because the program that
+// unlinked it has not seen the change.
+func (t *tree) hasChanged(ctx context.Context, p model.Path, du *deferredUnlink) bool {
+	if du.image.Version == nil {
+		return false
+	}
+	v, err := t.ws.Open(ctx, p)
+	return err == nil && v.Raw() != du.image.Version.Raw()
 }
 
 // dropBackup removes the backup file that the target of a deferred rename shows, because the renamed file gets that
