@@ -454,3 +454,12 @@ func TestUserChangesUnlinkedNote(t *testing.T) {
 	checkText(t, "changed note of the removed folder", m.SourceText("F/sub/Note.md"), "sub\ntyped\n")
 	checkText(t, "moved note", m.SourceText("F/There.md"), "moved\n")
 }
+
+// A save by unlinking is a save of a renamed note of a renamed folder, too.
+func TestUnlinkAndWriteAnewInRenamedFolder(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/sub/Note.md": "one\n"})
+	m.sh(t, "F", "mv sub/Note.md sub/Name.md && mv sub dir && rm dir/Name.md && printf 'one\ntwo\n' > dir/Name.md")
+	m.checkSuggested(t, "F/sub/Note.md", "one\n", "one\ntwo\n")
+	m.checkProposed(t, "rename F/sub F/dir", "rename F/sub/Note.md F/dir/Name.md")
+}
