@@ -92,12 +92,12 @@ func (n *nodeTable) deferredIf(condition func(at model.Path, du *deferredUnlink)
 // removal records a note whose deletion relayfs has just proposed. relayfs proposes the deletion at once, so that the
 // note stays deleted if relayfs is killed. It withdraws the proposal if a file is put at the note's name.
 type removal struct {
-	sourcePath model.Path // the note's source path
-	doc        uint64
-	image      content.Image // the text that the note showed
-	by         bridge.ChangeRequest
-	proc       program.Program
-	since      time.Time
+	home  model.Path // the note's path without its own pending rename
+	doc   uint64
+	image content.Image // the text that the note showed
+	by    bridge.ChangeRequest
+	proc  program.Program
+	since time.Time
 }
 
 func (n *nodeTable) unlinkedBy(proc program.Identity) (count int) {
@@ -121,7 +121,10 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 	if err != nil {
 		return err
 	}
-	r := &removal{sourcePath: home, by: t.changeRequest(ctx), proc: t.programs.Of(ctx), since: time.Now()}
+	if dir, err := t.ws.SourcePath(p.Dir()); err == nil && dir == home.Dir() {
+		home = p.Dir().Join(home.Base()) // a rename of the folder may be pending, too
+	}
+	r := &removal{home: home, by: t.changeRequest(ctx), proc: t.programs.Of(ctx), since: time.Now()}
 	f.update(func(s *fileState) { r.doc, r.image = s.doc, s.text.Base() })
 	done, err := t.ws.Remove(ctx, p, r.by)
 	if err != nil {
@@ -138,23 +141,23 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 	return nil
 }
 
-// putBack is called before a file is put at the free name p. If a note with another source path was unlinked at p a
-// moment ago, putBack creates the note again and defers its unlink at p. If the source path is p, the workspace itself
-// recognizes the note.
+// putBack is called before a file is put at the free name p. If a note whose rename is pending was unlinked at p a
+// moment ago, putBack creates the note again and defers its unlink at p. If no rename of the note is pending, the
+// workspace itself recognizes the note.
 func (t *tree) putBack(ctx context.Context, p model.Path) {
 	var r *removal
 	t.update(func(tb *tableState) {
 		r = tb.removed[p]
 		delete(tb.removed, p)
 	})
-	if r == nil || r.sourcePath == p || time.Since(r.since) > unlinkGrace || t.ws.NoteID(p) != 0 {
+	if r == nil || r.home == p || time.Since(r.since) > unlinkGrace || t.ws.NoteID(p) != 0 {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
 	base, text := r.image.Rebase(r.image.Text) // as base, so that a user's changes since the unlink stay
-	_, err := t.ws.Create(ctx, r.sourcePath, bridge.Write{Base: base, Text: text, By: r.by.Author, Origin: t, InFolder: true})
+	_, err := t.ws.Create(ctx, r.home, bridge.Write{Base: base, Text: text, By: r.by.Author, Origin: t, InFolder: true})
 	if err == nil {
-		_, err = t.ws.Rename(ctx, r.sourcePath, p, r.by)
+		_, err = t.ws.Rename(ctx, r.home, p, r.by)
 	}
 	if err != nil {
 		t.log.Warn("a note that was unlinked and written again is a new note: reject the deletion to restore the old note", model.LogPath, string(p), model.LogErr, err)
@@ -231,6 +234,8 @@ func (t *tree) applyDeferred(ctx context.Context, p model.Path, du *deferredUnli
 		t.flushBelow(ctx, p)
 	}
 	switch {
+	case du.why == whyUnlinked && !du.nameTaken && t.hasChanged(ctx, p, du):
+		err = &model.Error{Op: "remove", Path: p, Err: model.ErrConflict}
 	case du.why == whyUnlinked, du.nameTaken:
 		_, err = t.ws.Remove(ctx, p, du.by)
 	case du.backup != nil && du.target != "" && !t.dropBackup(du):
@@ -241,6 +246,16 @@ func (t *tree) applyDeferred(ctx context.Context, p model.Path, du *deferredUnli
 		_, err = t.ws.Rename(ctx, p, du.target, du.by)
 	}
 	return err
+}
+
+// hasChanged reports whether the note at p has changed since its unlink. It then stays, because the program that
+// unlinked it has not seen the change.
+func (t *tree) hasChanged(ctx context.Context, p model.Path, du *deferredUnlink) bool {
+	if du.image.Version == nil {
+		return false
+	}
+	v, err := t.ws.Open(ctx, p)
+	return err == nil && v.Raw() != du.image.Version.Raw()
 }
 
 // dropBackup removes the backup file that the target of a deferred rename shows, because the renamed file gets that

@@ -25,7 +25,7 @@ func (t *tree) changed(ev model.Event) {
 	case model.EventRemoved:
 		t.removed(ev.Path)
 	case model.EventRenamed:
-		t.renamed(ev.OldPath, ev.Path)
+		t.renamed(ev)
 		if !mine {
 			t.entryChanged(ev.OldPath)
 		}
@@ -84,14 +84,19 @@ func (t *tree) removed(p model.Path) {
 	})
 }
 
-func (t *tree) renamed(p, newPath model.Path) {
+// renamed moves the node and everything below it. A note that a user has moved since its unlink stays.
+func (t *tree) renamed(ev model.Event) {
+	p, newPath := ev.OldPath, ev.Path
+	byUser := ev.Origin == nil && ev.By == model.Author{}
 	t.update(func(tb *tableState) {
 		tb.epoch++
 		tb.move(p, newPath)
 		for at, du := range maps.Clone(tb.deferred) {
 			if p.Contains(at) {
 				tb.cancelUnlink(at)
-				t.deferAt(tb, newPath+at[len(p):], du)
+				if !byUser || at != p {
+					t.deferAt(tb, newPath+at[len(p):], du)
+				}
 			}
 		}
 	})

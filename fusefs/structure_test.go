@@ -432,3 +432,34 @@ func TestRenamedNoteIsRemoved(t *testing.T) {
 	}
 	m.checkNames(t, "F")
 }
+
+// A note that a user changes or moves within the grace of its unlink stays.
+func TestUserChangesUnlinkedNote(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Moved.md": "moved\n", "F/sub/Note.md": "sub\n", "F/Gone.md": "gone\n"}, direct)
+	m.sh(t, "F", "rm Note.md Moved.md Gone.md && rm -r sub")
+	m.Person("F/Note.md", tideTable+"typed\n")
+	m.Person("F/sub/Note.md", "sub\ntyped\n")
+	m.Rename("F/Moved.md", "F/There.md")
+	eventually(t, func() error {
+		if m.exists(t, "F/Gone.md") {
+			return errors.New("Gone.md is still there")
+		}
+		if got, want := m.names(t, "F"), []string{"Note.md", "There.md", "sub"}; !slices.Equal(got, want) {
+			return fmt.Errorf("folder holds %q, want %q", got, want)
+		}
+		return nil
+	})
+	checkText(t, "changed note", m.SourceText("F/Note.md"), tideTable+"typed\n")
+	checkText(t, "changed note of the removed folder", m.SourceText("F/sub/Note.md"), "sub\ntyped\n")
+	checkText(t, "moved note", m.SourceText("F/There.md"), "moved\n")
+}
+
+// A save by unlinking is a save of a renamed note of a renamed folder, too.
+func TestUnlinkAndWriteAnewInRenamedFolder(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/sub/Note.md": "one\n"})
+	m.sh(t, "F", "mv sub/Note.md sub/Name.md && mv sub dir && rm dir/Name.md && printf 'one\ntwo\n' > dir/Name.md")
+	m.checkSuggested(t, "F/sub/Note.md", "one\n", "one\ntwo\n")
+	m.checkProposed(t, "rename F/sub F/dir", "rename F/sub/Note.md F/dir/Name.md")
+}

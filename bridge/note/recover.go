@@ -276,8 +276,9 @@ func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*mo
 }
 
 // separate attributes the recorded marks in v, whose text is the document's, and moves users' text out of agents' marks.
+// In a shared document it also removes text that was rejected late, which may have no mark.
 func (n *Locked) separate(v *model.Version) {
-	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
+	if v.ReadOnly() || n.shared.IsEmpty() && !attribution.MarksIn(v.Raw()) {
 		return
 	}
 	l, err := n.currentTable()

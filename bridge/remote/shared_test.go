@@ -311,3 +311,41 @@ func TestHostileFacts(t *testing.T) {
 	other.await("the note", func() bool { _, err := other.Open(t.Context(), "Team/n.md"); return err == nil })
 	both(c, other, "Team/n.md")
 }
+
+// An agent extends its suggestion on one mount while a user rejects the suggestion on the other one. All of its text is
+// rejected, although no mark is left in the note.
+func TestRejectedWhileExtended(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "relay-server")
+	here, there := mustOpen(t, s, structured), mustOpen(t, s, structured)
+	const n, text = "Team/n.md", "one two\n"
+	s.typist(t).create("n.md", text)
+	here.awaitText(n, text)
+	there.awaitText(n, text)
+	there.write(n, func(text string) string { return text + "three\n" })
+	there.awaitSent()
+	both(here, there, n)
+	port := s.port
+	s.stop()
+	for _, c := range []*client{here, there} {
+		c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
+	}
+	found, err := here.Suggestions(t.Context(), n)
+	noError(t, err)
+	_, err = here.Decide(t.Context(), []string{found[0].ID}, model.Rejected, model.Author{Name: "person"})
+	noError(t, err)
+	there.write(n, func(text string) string { return text + "four\n" })
+	s.start(port)
+	here.awaitSent()
+	there.awaitSent()
+	both(here, there, n)
+	for _, c := range []*client{here, there} {
+		c.await("the rejection", func() bool {
+			v, err := c.Open(t.Context(), n)
+			return err == nil && v.Canonical() == text && v.Text() == text
+		})
+	}
+	here.write(n, func(text string) string { return "zero " + text })
+	here.awaitSent()
+	there.awaitText(n, "{++zero ++}"+text)
+}

@@ -212,7 +212,7 @@ func MarksIn(raw string) bool {
 // CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' broken delimiters. It
 // also returns the layout of the resulting text.
 func (t *Table) CanonicalEdits(known diffwrap.Known, u *Units) ([]diffwrap.Edit, *Layout) {
-	if t.hasNoAgentText() || !MarksIn(u.Raw) {
+	if t.hasNoAgentText() || !t.hasBroken && !MarksIn(u.Raw) {
 		return nil, t.LayOut(known, u)
 	}
 	var torn []diffwrap.Edit

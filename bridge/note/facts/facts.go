@@ -122,6 +122,9 @@ func (f *Facts) number(fresh []*entry, inOrder bool) {
 	}
 }
 
+// IsEmpty reports whether the document that was read has no entries.
+func (f *Facts) IsEmpty() bool { return len(f.all) == 0 }
+
 // Own records that this machine's store has rec, so its entry is not needed.
 func (f *Facts) Own(rec *model.Record) {
 	if f.ownKeys == nil {
