@@ -420,3 +420,20 @@ func TestAChangeInOnePlaceKeepsTheOtherWords(t *testing.T) {
 		}
 	})
 }
+
+// A hunk that cuts no word stays as it is if one of its sides is empty, also if its text has the word next to it.
+func TestKeepWordsKeepsWholeInsertionsAndDeletions(t *testing.T) {
+	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
+		word := func() string { return randomtest.Pick(r, "a", "bb", "ä", "👍") }
+		head, tail := word()+" ", word()+"\n"
+		part := randomtest.Pick(r, "{>>"+word()+"<<}", "("+word()+") ", word()+" ", " "+word()+" -")
+		old, new := head+tail, head+part+tail
+		hunk := Hunk{span.New(len(head), len(head)), span.New(len(head), len(head)+len(part))}
+		if r.IntN(2) == 0 {
+			old, new, hunk = new, old, Hunk{hunk.New, hunk.Old}
+		}
+		if got := (&Comparer{}).KeepWords(Side{Text: old}, Side{Text: new}, []Hunk{hunk}, true); !slices.Equal(got, []Hunk{hunk}) {
+			t.Fatalf("%q -> %q: %v, want %v", old, new, got, hunk)
+		}
+	})
+}
