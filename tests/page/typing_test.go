@@ -84,7 +84,7 @@ func TestTypedFormIsNotLost(t *testing.T) {
 			t.Parallel()
 			s := harness.NewSandbox(t)
 			s.Mount(t, s.Vault(t, "Vault", map[string]string{
-				"Cats.md": "One {--red--}{++blue++} cat.\n\nThree {++fat ++}birds.\n", "Dogs.md": "Two {--dogs--}{++wolves++} and {++more ++}hens.\n",
+				"Cats.md": "One {--red--}{++blue++} cat.\n\nThree {++fat ++}birds.\n", "Dogs.md": "Two {++more ++}hens.\n\nThree {++old ++}dogs.\n",
 			}))
 			b := openPage(t, reviewPage(t, s))
 			b.do(t, "wait 4 pending suggestions")
