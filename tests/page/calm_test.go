@@ -189,10 +189,10 @@ status: draft
 	if p := b.do(t, "wait status: draft"); len(p.Suggestions) != 6 || !strings.HasPrefix(p.Suggestions[1], "- [{-- --}{++x++}] a [[Plan|plan]]") {
 		t.Errorf("the source: %q", p.Suggestions)
 	}
-	for _, width := range []string{"1280 800", "800 900", "390 800"} {
+	for _, width := range []string{"1280 800", "800 900", "390 800", "320 568"} {
 		for _, scheme := range []string{"light", "dark"} {
 			b.do(t, "look "+width+" "+scheme)
-			if p := b.do(t, "scroll top"); p.Overflow > 0 || (p.Hints == 0) != (width == "390 800") {
+			if p := b.do(t, "scroll top"); p.Overflow > 0 || (p.Hints == 0) != strings.HasPrefix(width, "3") {
 				t.Errorf("at %s: %v too wide, hints are %v high", width, p.Overflow, p.Hints)
 			}
 		}

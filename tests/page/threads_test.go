@@ -84,3 +84,24 @@ func TestConversationOnThePage(t *testing.T) {
 		t.Errorf("taken back: %q", raw)
 	}
 }
+
+// A nervous finger writes one comment.
+func TestCommentIsSentOnce(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": "One {--red--}{++blue++} cat.\n"}))
+	b := openPage(t, reviewPage(t, s))
+	b.do(t, "wait 1 pending suggestion")
+	b.do(t, "press c")
+	b.do(t, "type Why?")
+	b.do(t, "hold /comment")
+	b.do(t, "press Enter")
+	b.do(t, "press Enter")
+	b.do(t, "release")
+	b.do(t, "wait comment in Vault/A.md")
+	b.do(t, "beside One > Ask") // what is sent follows what was sent
+	b.do(t, "type And then?")
+	b.do(t, "press Enter")
+	b.do(t, "wait And then?")
+	harness.FileBecomes(t, m.VaultPath("A.md"), "One {--red--}{++blue++}{>>Why?<<}{>>And then?<<} cat.\n")
+}

@@ -69,3 +69,51 @@ func TestTypedReasonKeepsTheFocus(t *testing.T) {
 	b.do(t, "wait ✓ accepted")
 	harness.FileBecomes(t, m.VaultPath("A.md"), "a c d, some words that stand between the two, e {--f--}{++g++} h\n")
 }
+
+// What a person has typed in an open form is not lost when they do something else meanwhile.
+func TestTypedFormIsNotLost(t *testing.T) {
+	t.Parallel()
+	for what, do := range map[string][]string{
+		"another note":        {"click Dogs"},
+		"the history":         {"click History"},
+		"another form":        {"beside birds > Edit"},
+		"all of the note":     {"click Accept 2 in this note"},
+		"undo in other notes": {"click Undo"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := harness.NewSandbox(t)
+			s.Mount(t, s.Vault(t, "Vault", map[string]string{
+				"Cats.md": "One {--red--}{++blue++} cat.\n\nThree {++fat ++}birds.\n", "Dogs.md": "Two {++more ++}hens.\n\nThree {++old ++}dogs.\n",
+			}))
+			b := openPage(t, reviewPage(t, s))
+			b.do(t, "wait 4 pending suggestions")
+			b.do(t, "click Dogs")
+			b.do(t, "beside hens > Accept")
+			b.do(t, "wait 1 suggestion accepted")
+			b.do(t, "click Cats")
+			b.do(t, "beside cat > Edit")
+			b.do(t, "type typed")
+			for _, line := range do {
+				b.do(t, line)
+			}
+			b.do(t, "wait What you typed is here, to copy")
+		})
+	}
+}
+
+// A decision elsewhere in the note leaves an open form, and what is typed in it, as it is.
+func TestDecisionLeavesAnotherForm(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": "One {--red--}{++blue++} cat.\n\nThree {++fat ++}birds.\n"}))
+	b := openPage(t, reviewPage(t, s))
+	b.do(t, "wait 2 pending suggestions")
+	b.do(t, "beside cat > Edit")
+	b.do(t, "type typed")
+	b.do(t, "beside birds > Accept")
+	b.do(t, "wait 1 suggestion accepted")
+	b.do(t, "beside cat > Accept this text")
+	b.do(t, "wait accepted as you wrote it")
+	harness.FileBecomes(t, m.VaultPath("A.md"), "One typed cat.\n\nThree fat birds.\n")
+}

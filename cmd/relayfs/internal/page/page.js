@@ -441,9 +441,17 @@ function reasons(list, verdict) {
 }
 
 function openForm(list, verdict) {
+	leaveForm();
 	form = { ids: list.map((s) => s.id), verdict };
 	redraw();
 	focusOn(list[0].id);
+}
+
+// leaveForm takes the open form away as the person goes elsewhere. What they have typed stays to be copied.
+function leaveForm() {
+	const text = form?.text;
+	form = null;
+	if (text) keepText(text);
 }
 
 function closeForm() {
@@ -502,7 +510,7 @@ const revisionsOf = (e) => JSON.stringify(idsOf(e).map((id) => [id, byID(id)?.re
 
 // openPlace opens a note or the proposals, at its first or last change.
 async function openPlace(at, focus, end) {
-	form = null;
+	leaveForm();
 	place = at;
 	note = null;
 	if (focus) uncover();
@@ -729,9 +737,11 @@ async function decide(list, verdict, reason = "", text) {
 	const force = list.length === 1 && verdict === "accepted" && Boolean(list[0].stale);
 	if (force && !await ask("It changed since this was proposed. Accept all the same?", "Accept")) return;
 	if (open().length < list.length) return;
-	const typed = form;
-	form = null;
 	const ids = list.map((s) => s.id);
+	const mine = form && ids.some((id) => form.ids.includes(id));
+	const typed = mine && form.text === (text ?? reason) ? form : null;
+	if (typed) form = null;
+	else if (mine) leaveForm();
 	const next = after(ids);
 	const kept = keep(list, verdict, `${what} ${verdict} in ${where}`, reason);
 	pending.take(ids);
@@ -841,11 +851,16 @@ function keepTyped(typed) {
 		redraw();
 		return focusOn(typed.ids[0]);
 	}
-	const box = element("div", { className: "kept", role: "group", ariaLabel: "What you typed" }, element("p", {}, "This was decided elsewhere. What you typed is here, to copy:"),
-		element("textarea", { value: typed.text, readOnly: true, ariaLabel: "what you typed" }));
+	const box = keepText(typed.text, "This was decided elsewhere. ");
+	if (!isField(document.activeElement)) box.querySelector("textarea").select();
+}
+
+function keepText(text, why = "") {
+	const box = element("div", { className: "kept", role: "group", ariaLabel: "What you typed" }, element("p", {}, why + "What you typed is here, to copy:"),
+		element("textarea", { value: text, readOnly: true, ariaLabel: "what you typed" }));
 	box.append(button("Close", "", () => box.remove(), "quiet"));
 	$("header").after(box);
-	if (!isField(document.activeElement)) box.querySelector("textarea").select();
+	return box;
 }
 
 // ask asks a question, and returns whether the person agrees.

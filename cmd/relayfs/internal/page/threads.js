@@ -39,8 +39,12 @@ export function write(title, send) {
 		dialog.remove();
 		before?.focus?.({ preventScroll: true });
 	};
+	let sending = false;
 	const done = async () => {
-		if (text.value.trim() && await send(text.value)) close();
+		if (sending || !text.value.trim()) return;
+		sending = true;
+		if (await send(text.value)) close();
+		sending = false;
 	};
 	text.onkeydown = (ev) => {
 		if (ev.key !== "Enter" || ev.shiftKey || ev.isComposing) return;

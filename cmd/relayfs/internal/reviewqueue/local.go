@@ -240,11 +240,21 @@ func (q *Queue) check(ctx context.Context, r DecideRequest) error {
 			changed++
 		}
 	}
-	if deleted+changed == 0 {
+	var found []string
+	count := func(n int, one, several string) {
+		if n == 1 {
+			several = one
+		}
+		if n > 0 {
+			found = append(found, cli.Plural(n, "suggestion")+" "+several)
+		}
+	}
+	count(deleted, "is not pending any more", "are not pending any more")
+	count(changed, "has changed since it was shown", "have changed since they were shown")
+	if len(found) == 0 {
 		return nil
 	}
-	return Conflict(fmt.Sprintf("nothing was decided: of %d suggestions, %d are not pending any more and %d have changed since they were shown; look at them again",
-		len(r.IDs), deleted, changed))
+	return Conflict("nothing was decided: " + strings.Join(found, ", ") + "; look again")
 }
 
 func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {

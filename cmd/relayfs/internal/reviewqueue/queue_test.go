@@ -82,6 +82,27 @@ func TestQueueListsContext(t *testing.T) {
 	}
 }
 
+// A decision that is refused says how many suggestions are to be looked at again.
+func TestConflictCounts(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"N/a.md": "One {++two++} three {++four++}.\n"})
+	q := New(f.Workspace)
+	list, err := q.List(t.Context(), false)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	for want, shown := range map[string]map[string]string{
+		"1 suggestion is not pending any more":                                              {"gone": "x"},
+		"1 suggestion has changed since it was shown":                                       {list[0].ID: "x"},
+		"2 suggestions have changed since they were shown":                                  {list[0].ID: "x", list[1].ID: "x"},
+		"1 suggestion is not pending any more, 1 suggestion has changed since it was shown": {"gone": "x", list[0].ID: "x", list[1].ID: list[1].Revision},
+	} {
+		_, err := q.Decide(t.Context(), DecideRequest{Verdict: model.Accepted, Shown: shown})
+		if err == nil || err.Error() != "nothing was decided: "+want+"; look again" {
+			t.Errorf("%v: %v, want %s", shown, err, want)
+		}
+	}
+}
+
 func TestOutcomeErr(t *testing.T) {
 	q := New(bridgetest.New(t, map[string]string{"N/a.md": ""}).Workspace)
 	out := q.outcome(bridge.Outcome{Missing: []string{"a1"}, Failed: map[model.Path]error{"N/a.md": model.ErrOffline}}, model.Accepted)

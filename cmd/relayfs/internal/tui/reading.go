@@ -195,30 +195,37 @@ type editedMsg struct {
 }
 
 func inEditor(id, revision, text string) tea.Cmd {
-	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
-	f, err := os.CreateTemp("", "relayfs-*.md")
-	if err == nil {
-		_, err = f.WriteString(text)
-		err = errors.Join(err, f.Close())
-	}
+	cmd, file, err := editorOf(text)
 	if err != nil {
 		return func() tea.Msg { return editedMsg{err: err} }
 	}
-	cmd := exec.Command(words[0], append(words[1:], f.Name())...)
 	return tea.ExecProcess(cmd, func(err error) tea.Msg {
 		if err != nil {
-			os.Remove(f.Name())
-			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another editor", words[0], err)}
+			os.Remove(file)
+			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another editor", theEditor(), err)}
 		}
-		data, err := os.ReadFile(f.Name())
+		data, err := os.ReadFile(file)
 		edited := string(data)
 		if !strings.HasSuffix(text, "\n") { // editors add a line break at the end
 			edited = strings.TrimSuffix(edited, "\n")
 		}
 		if err == nil && edited == text {
-			os.Remove(f.Name())
+			os.Remove(file)
 			err = errors.New("nothing was changed")
 		}
-		return editedMsg{id, revision, edited, f.Name(), err}
+		return editedMsg{id, revision, edited, file, err}
 	})
+}
+
+func theEditor() string { return cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi") }
+
+// editorOf returns the command that edits text, and the file in which it does so.
+func editorOf(text string) (*exec.Cmd, string, error) {
+	f, err := os.CreateTemp("", "relayfs-*.md")
+	if err != nil {
+		return nil, "", err
+	}
+	_, err = f.WriteString(text)
+	cmd := exec.Command("sh", "-c", theEditor()+` "$@"`, "sh", f.Name()) // as git does
+	return cmd, f.Name(), errors.Join(err, f.Close())
 }

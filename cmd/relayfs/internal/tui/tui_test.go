@@ -337,6 +337,36 @@ func TestReviewOfProposals(t *testing.T) {
 	}
 }
 
+// The view of a review with conditions that nothing meets does not offer the keys of the filter, which cannot change them.
+func TestNothingMeetsTheConditions(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.m.sel = reviewqueue.Selector{Author: "nobody"}
+	s.m.suggestionList = s.m.refilter()
+	if got := s.m.View(); !strings.Contains(got, "No suggestions match") || strings.Contains(got, "changes the filter") {
+		t.Errorf("view\n%s", got)
+	}
+}
+
+// $EDITOR is a command of the shell, as for git.
+func TestEditorWithQuotes(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", `sh -c "printf edited > \"\$1\"" x`)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "a b"))
+	if err := os.Mkdir(os.Getenv("TMPDIR"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd, file, err := editorOf("text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "edited" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestReviewFilters(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("j", "j", "/", "CLAUDE")

@@ -111,6 +111,8 @@ func (m reviewModel) body() string {
 		return "\n" + Help
 	case !m.loaded:
 		return ""
+	case s == nil && len(m.all) > 0 && m.filter == "":
+		return "\nNo suggestions match the conditions with which this review was started."
 	case s == nil && len(m.all) > 0:
 		return "\nNo suggestions match. / changes the filter; / and then Esc removes it."
 	case s == nil:
