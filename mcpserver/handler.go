@@ -114,11 +114,10 @@ func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) contex
 
 func replyOf(res *mcp.ElicitationResult) model.Answer {
 	content, _ := res.Content.(map[string]any)
-	approve, given := content["approve"] // it may be absent: a client need not send a default
 	switch {
 	case res.Action == mcp.ElicitationResponseActionCancel:
 		return model.AnswerCancelled
-	case res.Action != mcp.ElicitationResponseActionAccept || given && approve != true:
+	case res.Action != mcp.ElicitationResponseActionAccept || content["approve"] != true:
 		return model.AnswerDeclined
 	case content["remember"] == true:
 		return model.AnswerAllowedSession
@@ -138,6 +137,7 @@ func elicit(q result.Question) *mcp.CallToolResult {
 				"approve":  flag("Allow this", true),
 				"remember": flag("Allow this kind of change for the rest of the session", false),
 			},
+			"required": []string{"approve"},
 		},
 	}).ToolResult()
 }
