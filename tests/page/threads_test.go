@@ -85,7 +85,7 @@ func TestConversationOnThePage(t *testing.T) {
 	}
 }
 
-// A nervous finger writes one comment.
+// Pressing Enter twice writes one comment.
 func TestCommentIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
@@ -99,7 +99,7 @@ func TestCommentIsSentOnce(t *testing.T) {
 	b.do(t, "press Enter")
 	b.do(t, "release")
 	b.do(t, "wait comment in Vault/A.md")
-	b.do(t, "beside One > Ask") // what is sent follows what was sent
+	b.do(t, "beside One > Ask") // this comment is sent after all copies of the first
 	b.do(t, "type And then?")
 	b.do(t, "press Enter")
 	b.do(t, "wait And then?")

@@ -102,7 +102,7 @@ func TestTypedFormIsNotLost(t *testing.T) {
 	}
 }
 
-// A decision elsewhere in the note leaves an open form, and what is typed in it, as it is.
+// A decision on another suggestion of the note changes neither an open form nor its text.
 func TestDecisionLeavesAnotherForm(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)

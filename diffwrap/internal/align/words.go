@@ -42,11 +42,12 @@ func (r *Comparer) KeepWords(oldSide, newSide Side, hunks []Hunk, letters bool) 
 			tail = old[h.Old.End:hunks[0].Old.Start]
 		}
 		end = h.Old.End
-		if removed, added := h.Old.Of(old), h.New.Of(new); strings.TrimLeftFunc(removed, markdown.InWord) != removed || strings.TrimLeftFunc(added, markdown.InWord) != added {
+		// A hunk that cuts a word gets the whole word. Between words, it would take the next word for one of its own.
+		if firstWord(h.Old.Of(old))+firstWord(h.New.Of(new)) > 0 {
 			h = h.Grow(len(markdown.LastWord(head)), 0)
 		}
-		if removed, added := h.Old.Of(old), h.New.Of(new); markdown.LastWord(removed) != "" || markdown.LastWord(added) != "" {
-			h = h.Grow(0, len(tail)-len(strings.TrimLeftFunc(tail, markdown.InWord)))
+		if markdown.LastWord(h.Old.Of(old)) != "" || markdown.LastWord(h.New.Of(new)) != "" {
+			h = h.Grow(0, firstWord(tail))
 		}
 		if h.Old.Empty() || h.New.Empty() {
 			out = append(out, h)
@@ -76,6 +77,9 @@ func (r *Comparer) KeepWords(oldSide, newSide Side, hunks []Hunk, letters bool) 
 	}
 	return out
 }
+
+// firstWord returns the length of the word at the start of a text.
+func firstWord(text string) int { return len(text) - len(strings.TrimLeftFunc(text, markdown.InWord)) }
 
 // shares reports whether two ASCII characters, at i in old and at j in new, are equal. Parts of different line breaks
 // do not count as equal, and letters only if letters is set.
