@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -226,6 +227,10 @@ func editorOf(text string) (*exec.Cmd, string, error) {
 		return nil, "", err
 	}
 	_, err = f.WriteString(text)
-	cmd := exec.Command("sh", "-c", theEditor()+` "$@"`, "sh", f.Name()) // as git does
+	// A shell runs the command, as in git. Windows need not have one.
+	cmd := exec.Command("sh", "-c", theEditor()+` "$@"`, "sh", f.Name())
+	if words := strings.Fields(theEditor()); runtime.GOOS == "windows" && len(words) > 0 {
+		cmd = exec.Command(words[0], append(words[1:], f.Name())...)
+	}
 	return cmd, f.Name(), errors.Join(err, f.Close())
 }
