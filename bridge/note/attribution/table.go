@@ -376,7 +376,15 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			return f.Settled()
 		})
 		for _, run := range d.Again {
-			t.update([]model.IDRange{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })
+			t.update([]model.IDRange{run.At}, func(f Fact) Fact {
+				again := f.Again(run.Role, d.UndoesSeq)
+				for _, a := range append(slices.Clip(again.Dels), again.Ins) { // also a suggestion below the one that was decided
+					if a.Of != nil && isPending(a) && a != f.Ins && !slices.Contains(f.Dels, a) {
+						a.Of.pendAgain()
+					}
+				}
+				return again
+			})
 		}
 		for _, item := range d.Items {
 			if s := t.byID[item.ID]; s != nil {

@@ -168,6 +168,38 @@ func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
 	}
 }
 
+// A decision on text that two suggestions delete decides on both. Its undo makes both pending again, so a rejection of the
+// one that was not in the list is about its text, and not about what an earlier write made from the rest of it.
+func TestASuggestionBelowAnotherIsPendingAgain(t *testing.T) {
+	at, rest := model.IDRange{Client: 1, Len: 2}, model.IDRange{Client: 1, Clock: 2, Len: 2}
+	table := NewTable(replacements(1))
+	below := table.At(at).Dels[0].Of
+	add := func(seq uint64, d *model.Decision, marks ...model.MarkRecord) {
+		table.Add(&model.Record{Seq: seq, Author: "agent", Client: seq, Len: 9, Time: time.Unix(int64(seq), 0), Marks: marks, Decision: d})
+	}
+	decision := func(verdict model.Verdict, of *Suggestion, role model.Role) *model.Decision {
+		return &model.Decision{Verdict: verdict, Items: []model.DecidedItem{{ID: of.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: role}}}
+	}
+	add(3, nil, model.MarkRecord{Del: []model.IDRange{at}})
+	top := table.At(at).Pending(true)
+	table.update([]model.IDRange{at}, func(f Fact) Fact { // as after an undo of a decision on the one below
+		f.Dels = []Atom{{Of: below}, {Of: top}}
+		return f
+	})
+	add(4, decision(model.Accepted, top, model.RoleDeletionAccepted))
+	add(5, nil, model.MarkRecord{Del: []model.IDRange{rest}, Replaces: []string{below.ID}})
+	undo := decision(model.Undone, top, model.RoleDeletionAccepted)
+	undo.Runs, undo.Again, undo.UndoesSeq = nil, undo.Runs, 4
+	add(6, undo)
+	if f := table.At(at); len(f.Dels) != 2 || f.Dels[0].Status != Pending || f.Dels[1].Status != Pending {
+		t.Fatalf("after the undo: %+v", f)
+	}
+	add(7, decision(model.Rejected, below, model.RoleDeletionRejected))
+	if table.At(rest).Pending(true) == nil {
+		t.Error("the suggestion made from the rest of the text was rejected, too")
+	}
+}
+
 // A brace of a delimiter of which the rest is gone is taken out, and what else looks so stays.
 func TestStrays(t *testing.T) {
 	table := NewTable([]model.Record{{Seq: 1, Client: 1, Len: 100}, {Seq: 2, Author: "agent", Client: 2, Len: 1}, {
