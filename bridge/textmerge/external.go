@@ -18,7 +18,7 @@ type ExternalChange struct {
 	Edits  []diffwrap.Edit
 	Moved  []MovedSpan     // moved parts of marks, in the order of To
 	Broken []MovedSpan     // delimiters whose other half was deleted, so that they mark nothing; in the order of To
-	Plain  []diffwrap.Span // texts that left their marks, or whose marks no longer exist, as spans of the old text
+	Plain  []diffwrap.Span // texts that left their marks or belong to no mark any more, as spans of the old text
 }
 
 // MovedSpan is a part of a mark, with its spans before and after a save.
@@ -513,32 +513,30 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			a.breakPair(i) // a literal delimiter or half of a highlight was moved between the delimiters or before them
 		}
 	}
-	if len(a.broken) == n {
-		a.breakCutComments(r)
-	}
 	return len(a.broken) > n
 }
 
-// breakCutComments breaks a mark if its text and that of the next mark cut the opener of a comment in two, and the other
-// mark no longer exists but its text does. An agent that moves or deletes a comment writes it so.
-func (a *externalDiff) breakCutComments(r *parsedTokens) {
+// halfComments returns the parts of comments in marks that stay, if the other part's mark no longer exists but its text
+// does. An agent that moves or deletes a comment cuts the comment's opener in two, so that the comment is in two marks.
+func (a *externalDiff) halfComments(r *parsedTokens) (parts []diffwrap.Span) {
 	for i := 1; i < len(a.oldTokens); i++ {
 		x, y := a.oldTokens[i-1], a.oldTokens[i]
-		if x.close.End != y.open.Start || !strings.HasSuffix(x.body.Of(a.before), "{>") || !strings.HasPrefix(y.body.Of(a.before), ">") {
+		rest, end, _ := strings.Cut(y.body.Of(a.before), "<<}")
+		if x.close.End != y.open.Start || !strings.HasSuffix(x.body.Of(a.before), "{>") || !strings.HasPrefix(rest, ">") {
 			continue
 		}
-		gone, part, whole := x, diffwrap.Span{Start: x.body.End - len("{>"), End: x.body.End}, i
+		head, tail := diffwrap.Span{Start: x.body.End - len("{>"), End: x.body.End}, diffwrap.Span{Start: y.body.Start, End: y.body.End - len(end)}
+		gone, part, half := x, head, tail
 		if r.same[i] < 0 {
-			gone, part, whole = y, diffwrap.Span{Start: y.body.Start, End: y.body.Start + len(">")}, i-1
+			gone, part, half = y, diffwrap.Span{Start: tail.Start, End: tail.Start + len(">")}, head
 		}
 		_, stays := MapBack(a.forth, part)
 		stays = stays || a.wasBroken[gone.open.Start] || a.wasBroken[gone.close.Start] // moved text counts as typed
 		if stays && (r.same[i-1] < 0) != (r.same[i] < 0) {
-			t, s := r.tokens[r.same[whole]], &a.remaining[whole]
-			s.open, s.close = t.open, t.close
-			a.breakPair(whole)
+			parts = append(parts, half)
 		}
 	}
+	return parts
 }
 
 // tear breaks the delimiters that may be lost ones. Those with the most text around them in common moved there with their
@@ -612,7 +610,7 @@ func (a *externalDiff) sameAround(old, current diffwrap.Span) (n int) {
 }
 
 func (a *externalDiff) result(r *parsedTokens) ExternalChange {
-	var done ExternalChange
+	done := ExternalChange{Plain: a.halfComments(r)}
 	var deleted, new []diffwrap.Span // spans of before that keep no text, and new spans of after
 	for i, t := range a.oldTokens {
 		if k := r.same[i]; k < 0 && !t.comment {
