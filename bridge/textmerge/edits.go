@@ -15,12 +15,48 @@ import (
 // new word share would count as kept, and two writers' words would mix. It also extends every edit that touches a word
 // for which lost returns true: another writer has changed that word. lost may be nil.
 func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
+	cut := func(e diffwrap.Edit) (start, end int) { return wordsCut(text, e) }
+	return extended(text, edits, cut, func(group []diffwrap.Edit, whole diffwrap.Edit) []diffwrap.Edit {
+		if !replaces(group) && (lost == nil || !lost(diffwrap.Span{Start: whole.Off, End: whole.Off + whole.Len})) {
+			return group
+		}
+		if whole = trimmed(text, whole); whole.Len > 0 || whole.New != "" {
+			return []diffwrap.Edit{whole}
+		}
+		return nil
+	})
+}
+
+// withComments extends each edit that deletes one delimiter of a comment, and not the other one, to the whole comment.
+// Otherwise a delimiter of an old comment would count as kept in a new one, which would get what others put beside it.
+func withComments(text string, edits []diffwrap.Edit, comments []token) []diffwrap.Edit {
+	cut := func(e diffwrap.Edit) (start, end int) {
+		start, end = e.Off, e.Off+e.Len
+		if t := around(comments, start); t != nil && t.comment && start >= t.open.End && end > t.close.Start {
+			start, end = t.open.Start, max(end, t.close.End)
+		}
+		if t := around(comments, end); t != nil && t.comment && end <= t.close.Start && e.Off < t.open.End {
+			start, end = min(start, t.open.Start), t.close.End
+		}
+		return start, end
+	}
+	return extended(text, edits, cut, func(group []diffwrap.Edit, whole diffwrap.Edit) []diffwrap.Edit {
+		if last := group[len(group)-1]; whole.Off == group[0].Off && whole.Off+whole.Len == last.Off+last.Len {
+			return group
+		}
+		return []diffwrap.Edit{whole}
+	})
+}
+
+// extended extends edits to the ranges that cut returns for them. It calls choose for each group of edits with touching
+// ranges, and for the one edit of the whole range that they amount to, and returns the edits that choose returns.
+func extended(text string, edits []diffwrap.Edit, cut func(diffwrap.Edit) (start, end int), choose func(group []diffwrap.Edit, whole diffwrap.Edit) []diffwrap.Edit) []diffwrap.Edit {
 	var out []diffwrap.Edit
 	for i := 0; i < len(edits); {
-		start, end := wordsCut(text, edits[i])
+		start, end := cut(edits[i])
 		n := 1
 		for i+n < len(edits) {
-			from, to := wordsCut(text, edits[i+n])
+			from, to := cut(edits[i+n])
 			if from > end {
 				break
 			}
@@ -29,10 +65,6 @@ func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span
 		}
 		group := edits[i : i+n]
 		i += n
-		if !replaces(group) && (lost == nil || !lost(diffwrap.Span{Start: start, End: end})) {
-			out = append(out, group...)
-			continue
-		}
 		whole := diffwrap.Edit{Off: start, Len: end - start}
 		at := start
 		for _, e := range group {
@@ -40,9 +72,7 @@ func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span
 			at = e.Off + e.Len
 		}
 		whole.New += text[at:end]
-		if whole = trimmed(text, whole); whole.Len > 0 || whole.New != "" {
-			out = append(out, whole)
-		}
+		out = append(out, choose(group, whole)...)
 	}
 	return out
 }

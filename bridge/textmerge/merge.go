@@ -48,6 +48,7 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 	var comments []token
 	if strings.Contains(before, "{>>") {
 		comments = tokensOf(before)
+		edits = withComments(before, edits, comments)
 	}
 	slide(before, after, edits, comments)
 	return edits

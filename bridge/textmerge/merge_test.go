@@ -114,6 +114,19 @@ func TestMergePutsNoTextIntoAComment(t *testing.T) {
 	}
 }
 
+// An agent deletes the text from one comment to another, and writes a comment there. A comparison of characters keeps the
+// opener of the first and the closer of the second comment. What a user has typed between them is in no comment.
+func TestMergeTakesACommentForOneWord(t *testing.T) {
+	doc, text, base := docOf("one {>>why<<} two {>>so<<} three\n")
+	current := edit(doc, text, "one {>>why<<} two mine {>>so<<} three\n")
+	for _, agent := range []string{"one {>>new<<} three\n", "one three\n", "{>>so<<} three\n", "one {>>new why<<} three {>>more<<}\n"} {
+		got := Merge(base, current, agent)
+		if outside := diffwrap.Everything.Comments(got); !strings.Contains(got, "mine") || slices.ContainsFunc(outside, func(c diffwrap.Suggestion) bool { return strings.Contains(c.New, "mine") }) {
+			t.Errorf("%q: got %q", agent, got)
+		}
+	}
+}
+
 // TestMergeSeparatesWords replaces text in which others have typed two words. The deletion of the text between these
 // words must not make them one word.
 func TestMergeSeparatesWords(t *testing.T) {
