@@ -2,6 +2,7 @@ package diffwrap
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -37,6 +38,25 @@ func TestKnownMarks(t *testing.T) {
 		if IsCertain(text) != want {
 			t.Errorf("%q: certain %v, want %v", text, !want, want)
 		}
+	}
+}
+
+// A known mark counts wherever it stands, so what looks like a highlight that ends in it is text.
+func TestAHighlightCutsNoKnownMark(t *testing.T) {
+	for _, tt := range []struct{ raw, original, accepted string }{
+		{"{==a {--b==} c--} d", "{==a b==} c d", "{==a  d"},
+		{"{==a {++b==} c++} d", "{==a  d", "{==a b==} c d"},
+		{"{==a {--b--} c==} {--d==}--}", "a b c d==}", "a  c "},
+		{"{==a {==b {--c==} d--} e==}", "{==a {==b c==} d e==}", "{==a {==b  e==}"},
+	} {
+		for what, k := range map[string]Known{"known": KnownAt([]int{strings.LastIndex(tt.raw, "{")}), "everything": Everything} {
+			if o, a := k.Texts(tt.raw); o != tt.original || a != tt.accepted {
+				t.Errorf("%s: the views of %q are %q and %q, want %q and %q", what, tt.raw, o, a, tt.original, tt.accepted)
+			}
+		}
+	}
+	if IsCertain("{==a {--b==} c--} d") {
+		t.Error("it is certain that the highlight counts")
 	}
 }
 

@@ -510,7 +510,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for i, s := range a.remaining {
 		if s.opens && s.closes && !s.moved && r.same[i] < 0 && len(a.broken) == n && !typed(s.open) && !typed(s.close) {
-			a.breakPair(i) // a literal delimiter or half of a highlight was moved between the delimiters or before them
+			a.breakPair(i) // a literal delimiter was moved between the delimiters or before them
 		}
 	}
 	return len(a.broken) > n

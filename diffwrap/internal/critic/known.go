@@ -210,7 +210,7 @@ func Openers(raw string) (offsets []int) {
 // contains text that could make other text literal.
 func IsCertain(raw string) bool {
 	d := Parse(raw, Known{})
-	if len(d.Literal) > 0 {
+	if len(d.Literal) > 0 || d.Unclosed >= 0 {
 		return false
 	}
 	for i := range d.Cells {
@@ -236,7 +236,7 @@ func opensMark(s string) bool {
 }
 
 // counts reports whether a well-formed mark counts as a mark. Calls must be in order of the offsets. A known mark
-// always counts. Another mark does not count if
+// always counts, except a highlight that would end inside another known mark. Another mark does not count if
 //
 //   - the caller has recorded its opener as literal text,
 //   - it has no body, or is {++} or similar, where opener and closer share characters,
@@ -248,6 +248,8 @@ func opensMark(s string) bool {
 // Literal ranges are found in the text without the known marks, because known marks may have cut a fence or formed one.
 func (p *parser) counts(c *Cell) bool {
 	switch {
+	case c.Kind == HighlightOpen && p.cutsMark(c):
+		return false
 	case p.Known.Has(c.Start):
 		if c.Kind == Deletion && !p.Known.every && !p.knownOnly && p.mayTakeComment(c) {
 			z := p.zones()
@@ -274,6 +276,36 @@ func (p *parser) counts(c *Cell) bool {
 		z.Skip(end)
 	}
 	return true
+}
+
+// cutsMark reports whether a highlight would end inside a known mark.
+func (p *parser) cutsMark(highlight *Cell) bool {
+	at := p.Known.lastIn(p.Raw, highlight.Body)
+	if at < 0 {
+		return false
+	}
+	c, ok := p.mark(&p.beyond, at)
+	return ok && c.End > highlight.Body.End
+}
+
+// lastIn returns the offset of the last known mark, except highlights, that opens in a range, or -1.
+func (k Known) lastIn(raw string, s span.Span) int {
+	isMark := func(at int) bool { return opensMark(raw[at:]) && !strings.HasPrefix(raw[at:], "{==") }
+	i, _ := slices.BinarySearch(k.offsets, s.End)
+	for i--; i >= 0 && k.offsets[i] >= s.Start; i-- {
+		if isMark(k.offsets[i]) {
+			return k.offsets[i]
+		}
+	}
+	for at := s.End; k.every; {
+		if at = strings.LastIndexByte(raw[s.Start:at], '{'); at < 0 {
+			break
+		}
+		if at += s.Start; isMark(at) {
+			return at
+		}
+	}
+	return -1
 }
 
 func (p *parser) zones() *literals {
@@ -307,7 +339,7 @@ func findLiterals(raw string, known Known) *literals {
 	if len(known.offsets) == 0 {
 		return &literals{Zones: markdown.NewZones(raw), all: true}
 	}
-	p := parser{Document: &Document{Raw: raw, Unclosed: -1, Known: known}, knownOnly: true}
+	p := parser{Document: &Document{Raw: raw, Unclosed: -1, Known: known}, knownOnly: true, beyond: span.Finder{Text: raw}}
 	p.scan(0, len(raw), -1)
 	return &literals{Zones: markdown.NewZones(p.Render(OriginalView)), remaining: p.Segments(OriginalView)}
 }
