@@ -10,9 +10,10 @@ import (
 )
 
 // Known lists the known marks of a raw text: the caller has recorded that a program wrote these marks. A known mark
-// counts at any position, unless it is a highlight that would end inside another one, and an opener that the caller has recorded as text at none. Another well-formed mark counts only if it has a body and cannot be ordinary text: it must
-// not be in front matter, code, formulas, HTML tags and comments, %% comments or templates. If it is a suggestion, it
-// must not reach from the middle of one block to the middle of another. Marks that do not count are literal text.
+// counts at any position, unless it is a highlight that would end inside another one, and an opener that the caller has
+// recorded as text counts at none. Another well-formed mark counts only if it has a body and cannot be ordinary text: it
+// must not be in front matter, code, formulas, HTML tags and comments, %% comments or templates. If it is a suggestion,
+// it must not reach from the middle of one block to the middle of another. Marks that do not count are literal text.
 //
 // The methods of Known read a raw text with these known marks. The functions of the same names read a raw text without
 // known marks.
