@@ -235,8 +235,8 @@ func opensMark(s string) bool {
 	return n > 0
 }
 
-// counts reports whether a well-formed mark counts as a mark. Calls must be in order of the offsets. A known mark
-// always counts, except a highlight that would end inside another known mark. Another mark does not count if
+// counts reports whether a well-formed mark counts as a mark. Calls must be in order of the offsets. A highlight that
+// would end inside a known mark does not count. Any other known mark counts. Another mark does not count if
 //
 //   - the caller has recorded its opener as literal text,
 //   - it has no body, or is {++} or similar, where opener and closer share characters,
