@@ -24,6 +24,15 @@ func TestReadingIsLinear(t *testing.T) {
 	})
 }
 
+func TestReadingHalvesOfHighlightsIsLinear(t *testing.T) {
+	for _, tail := range []string{"{--a==}b--}", "{--a==}b", "==}"} {
+		need.Linear(t, "many openers before "+tail, 60_000, func(n int) string { return need.Repeat("{==a", n/2) + need.Repeat("{", n/2) + tail }, func(text string) {
+			diffwrap.Everything.Texts(text)
+			diffwrap.KnownAt(diffwrap.MayBeMarks(text)).Texts(text)
+		})
+	}
+}
+
 func TestWritingIsLinear(t *testing.T) {
 	put := func(raw, view string) { _, _ = diffwrap.Put(raw, view) }
 	need.LinearInParts(t, 20_000, "", "", func(text string) { put("", text) })

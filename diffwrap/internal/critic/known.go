@@ -280,32 +280,32 @@ func (p *parser) counts(c *Cell) bool {
 
 // cutsMark reports whether a highlight would end inside a known mark.
 func (p *parser) cutsMark(highlight *Cell) bool {
-	at := p.Known.lastIn(p.Raw, highlight.Body)
-	if at < 0 {
-		return false
+	end := highlight.Body.End
+	if p.across.at != end { // many openers may have the same closer
+		p.across.at, p.across.mark = end, p.lastMark(end)
 	}
-	c, ok := p.mark(&p.beyond, at)
-	return ok && c.End > highlight.Body.End
+	return p.across.mark.Start >= highlight.Body.Start && p.across.mark.End > end
 }
 
-// lastIn returns the offset of the last known mark, except highlights, that opens in a range, or -1.
-func (k Known) lastIn(raw string, s span.Span) int {
-	isMark := func(at int) bool { return opensMark(raw[at:]) && !strings.HasPrefix(raw[at:], "{==") }
-	i, _ := slices.BinarySearch(k.offsets, s.End)
-	for i--; i >= 0 && k.offsets[i] >= s.Start; i-- {
-		if isMark(k.offsets[i]) {
-			return k.offsets[i]
+// lastMark returns the last known mark that opens before an offset and is no highlight, or a zero range. The offset must
+// not decrease from call to call.
+func (p *parser) lastMark(before int) span.Span {
+	x := &p.across
+	if x.openers == nil {
+		x.find.Text, x.openers = p.Raw, p.Known.offsets
+		if p.Known.every {
+			x.openers = Openers(p.Raw)
 		}
+		x.openers = slices.DeleteFunc(slices.Clone(x.openers), func(at int) bool { return strings.HasPrefix(p.Raw[at:], "{==") })
 	}
-	for at := s.End; k.every; {
-		if at = strings.LastIndexByte(raw[s.Start:at], '{'); at < 0 {
-			break
-		}
-		if at += s.Start; isMark(at) {
-			return at
-		}
+	i, _ := slices.BinarySearch(x.openers, before)
+	if i == 0 {
+		return span.Span{}
 	}
-	return -1
+	unclosed := p.Unclosed
+	c, _ := p.mark(&x.find, x.openers[i-1])
+	p.Unclosed = unclosed // the openers before this one are yet to be read
+	return c.Span
 }
 
 func (p *parser) zones() *literals {
@@ -339,7 +339,7 @@ func findLiterals(raw string, known Known) *literals {
 	if len(known.offsets) == 0 {
 		return &literals{Zones: markdown.NewZones(raw), all: true}
 	}
-	p := parser{Document: &Document{Raw: raw, Unclosed: -1, Known: known}, knownOnly: true, beyond: span.Finder{Text: raw}}
+	p := parser{Document: &Document{Raw: raw, Unclosed: -1, Known: known}, knownOnly: true}
 	p.scan(0, len(raw), -1)
 	return &literals{Zones: markdown.NewZones(p.Render(OriginalView)), remaining: p.Segments(OriginalView)}
 }

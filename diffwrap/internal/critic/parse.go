@@ -158,7 +158,7 @@ func (d *Document) Plain() bool {
 // text, too.
 func Parse(raw string, known Known) *Document {
 	room := max(atMost(raw), 2*len(known.offsets)+1)
-	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, room), Unclosed: -1, Known: known}, beyond: span.Finder{Text: raw}}
+	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, room), Unclosed: -1, Known: known}}
 	p.scan(0, len(raw), -1)
 	if p.takesComment {
 		p.findDeletedComments()
@@ -187,11 +187,16 @@ func atMost(raw string) int {
 
 type parser struct {
 	*Document
-	knownOnly    bool        // only known marks count
-	literals     *literals   // nil until an unknown mark is found
-	tails        bool        // a mark has attribution after it
-	takesComment bool        // a deletion may delete a comment, see mayTakeComment
-	beyond       span.Finder // of cutsMark, which looks beyond the closer of a highlight
+	knownOnly    bool      // only known marks count
+	literals     *literals // nil until an unknown mark is found
+	tails        bool      // a mark has attribution after it
+	takesComment bool      // a deletion may delete a comment, see mayTakeComment
+	across       struct {  // see cutsMark
+		openers []int       // of the known marks that are no highlights
+		find    span.Finder // looks beyond the closer of the highlight
+		at      int         // closer of the last highlight
+		mark    span.Span   // the last mark before it
+	}
 }
 
 // scan parses raw[from:to]. highlight is the index of the cell that opens the highlight around it, or -1.
