@@ -225,6 +225,8 @@ func cutAt(t *token, before string, off, to int, text string) int {
 		return cutsToken
 	}
 	switch head, tail := before[t.body.Start:off], before[to:t.body.End]; {
+	case head == "" && tail != "" && formsOneWord(text, before[t.close.End:]), tail == "" && head != "" && formsOneWord(before[:t.open.Start], text):
+		return cost + cutsWord // a decision on the mark would make one word of text and the word on the other side of the mark
 	case head == "", tail == "":
 		return cost
 	case starts(head):
@@ -550,6 +552,11 @@ func (a *externalDiff) tear(r *parsedTokens, lost map[string][]diffwrap.Span) {
 		text := t.body.Of(a.after)
 		if !fresh || r.rewritten[t.open.Start] || hasWord(text) && !strings.Contains(text, "\n") && !r.holds(t.span()) {
 			taken = append(taken, t.open, t.close)
+		}
+	}
+	for _, s := range a.remaining { // another token may hide a moved one
+		if s.moved {
+			taken = append(taken, s.open, s.close)
 		}
 	}
 	left := []byte(Without(r.text, taken))
