@@ -211,7 +211,7 @@ const (
 
 // cutAt returns the cost of replacing the bytes [off, to) of before with text. t is the token that contains these
 // bytes, or nil. If the lines of a mark begin with their line breaks, text should begin with a line break, too, because
-// it is shown outside of the mark.
+// it is shown outside of the mark. They do if the mark begins with a line break, or does not end in one.
 func cutAt(t *token, before string, off, to int, text string) int {
 	cost := 0
 	if formsOneWord(before[:off], before[to:]) {
@@ -229,7 +229,7 @@ func cutAt(t *token, before string, off, to int, text string) int {
 		return cost + cutsWord // a decision on the mark would make one word of text and the word on the other side of the mark
 	case head == "", tail == "":
 		return cost
-	case starts(head):
+	case starts(head), !strings.HasSuffix(tail, "\n"):
 		if starts(text) && starts(tail) {
 			return cutsLine
 		}

@@ -386,6 +386,7 @@ func TestLinesAreTypedBesideBreaks(t *testing.T) {
 		{"- a\n{++- x\n- y\n++}- b\n", "- a\n{++- mine\n- x\n- y\n++}- b\n", "- mine\n"},
 		{"- a\n- b\n", "- a\n- mine\n- b\n", "- mine\n"},
 		{"a{--\n--}{++ ++}b\n", "a{--\nmine\n--}{++ ++}b\n", "\nmine"}, // else a decision makes "amine"
+		{"a{++ b\nc++}\n", "a{++ b\nmine\nc++}\n", "\nmine"},
 		{"a {++\n++}b\n", "a {++\nmine\n++}b\n", "mine\n"},
 		{"| a |{++\r\n| x |\r\n| y |++}\r\n", "| a |{++\r\n| x |\r\n| mine |\r\n| y |++}\r\n", "\r\n| mine |"},
 	} {
