@@ -108,6 +108,19 @@ func TestOwnCommentInLiteral(t *testing.T) {
 	}
 }
 
+// A highlight that only additions of the writer fill goes with them, also if the writer has put a comment between them.
+func TestACommentInAnAddedHighlightGoesWithIt(t *testing.T) {
+	const raw, want = "a {=={++the++}==} b\n", "a t{>>sure?<<}he b\n"
+	result, err := Options{}.Put(raw, want)
+	got := Apply(raw, result.Edits)
+	if err != nil || !leaves(undecided(got, result.Known), "a  b\n") {
+		t.Errorf("stored %q, %v", got, err)
+	}
+	if left := Apply(got, result.Known.Decide(got, false, nil, result.Known.Suggestions(got)...)); left != "a  b\n" {
+		t.Errorf("stored %q, rejected %q", got, left)
+	}
+}
+
 // ownComments is the law for one change of a text in which the comments at own are the writer's.
 func ownComments(raw string, known Known, want string, own, waiting []Span) error {
 	options := Options{Known: known, Author: "AI", Owners: make(map[int]Owner)}

@@ -276,25 +276,32 @@ func furniture(x exchange) error {
 }
 
 // undecided lists the parts of a raw text without the writer's marks: comments, and the text between them. It leaves out the comments
-// at own, and highlights of which nothing but marks of the writer is left. It parses raw as it is, since the text around a comment may read as a mark once the comment is gone.
+// at own, and the delimiters of highlights of which nothing but marks of the writer and comments is left: the comments that the writer
+// has put there go with the marks that they are about, and then the highlight goes. It parses raw as it is, since the text around a
+// comment may read as a mark once the comment is gone.
 func undecided(raw string, known Known, own ...Span) []string {
 	out := []string{""}
 	doc := known.parse(raw)
-	parts, size, opener := 0, -1, 0 // where the last highlight opens
+	text, parts, opener, before := 0, 0, 0, 0 // the length of the text, and the last highlight: its part, its cell, and the text before it
+	add := func(s string) {
+		out[len(out)-1] += s
+		text += len(s)
+	}
 	for i := range doc.Cells {
 		switch c := &doc.Cells[i]; {
 		case slices.Contains(own, c.Span):
-		case c.Kind == critic.HighlightClose && parts == len(out) && size+doc.Cells[opener].Len() == len(out[parts-1]) && i > opener+1:
-			out[parts-1] = out[parts-1][:size]
+		case c.Kind == critic.HighlightClose && text == before+doc.Cells[opener].Len() && i > opener+1:
+			out[parts] = strings.TrimSuffix(out[parts], doc.Cells[opener].Of(raw))
+			text = before
 		case c.Kind == critic.HighlightOpen:
-			parts, size, opener = len(out), len(out[len(out)-1]), i
-			out[len(out)-1] += c.Of(raw)
+			parts, opener, before = len(out)-1, i, text
+			add(c.Of(raw))
 		case c.Kind == critic.Comment:
 			out = append(out, c.Of(raw), "")
 		case c.IsSuggestion() && (c.By().Author == "" || strings.HasPrefix(c.By().Author, "AI ")):
-			out[len(out)-1] += c.Deleted().Of(raw)
+			add(c.Deleted().Of(raw))
 		default:
-			out[len(out)-1] += c.Of(raw)
+			add(c.Of(raw))
 		}
 	}
 	return out

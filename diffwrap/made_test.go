@@ -247,9 +247,10 @@ func splitWords(text string) (out []string) {
 
 func hasWord(text, word string) bool { return slices.Contains(splitWords(text), word) }
 
-// TestMadeIs checks what a Put says that it made by examples. s1 is the writer's, s2 of an earlier session of the writer, b another's.
+// TestMadeIs checks what a Put says that it made by examples. s1 and s3 are the writer's, s2 of an earlier session of the writer, b
+// another's.
 func TestMadeIs(t *testing.T) {
-	names := map[string]Owner{"1": {Suggestion: "s1"}, "2": {Suggestion: "s2", Access: Earlier}, "b": {Suggestion: "b", Access: Foreign}}
+	names := map[string]Owner{"1": {Suggestion: "s1"}, "3": {Suggestion: "s3"}, "2": {Suggestion: "s2", Access: Earlier}, "b": {Suggestion: "b", Access: Foreign}}
 	for _, tt := range []struct {
 		raw, marks string // whose the marks are, in order
 		want       string
@@ -279,6 +280,8 @@ func TestMadeIs(t *testing.T) {
 		{"one{--\n--}\ntwo\n", "2", "one two\n", "one{--\n--}{--\n--}{++ ++}two\n", ": -\n + "},
 		{"one{--\n--}\ntwo\n", "2", "one\n- x\ntwo\n", "one{++\n- x++}{--\n--}\ntwo\n", ": +\n- x"},
 		{"one{--\n--}\ntwo {++x ++}y\n", "22", "one\n\ntwo x y\n", "one\n\ntwo {++x ++}y\n", "s2: +x "},
+		{"{++a x ++}one {--b--}{++c a++} two\n", "133", "one c a two\n", "one {--b--}{++c a++} two\n", ""},
+		{"one{++\nx++} {--two--}{++2++}\n", "1bb", "new\none\nx 2\n", "{++new\n++}one{++\nx++} {--two--}{++2++}\n", ": +new\n"},
 		{"one {--two--}{++2++} three {--four--}{++4++}\n", "2211", "one 2 three 5\n", "one {--two--}{++2++} three {--four--}{++5++}\n", "s1: -four +5"},
 	} {
 		b := openBook(tt.raw)

@@ -211,7 +211,7 @@ const (
 
 // cutAt returns the cost of replacing the bytes [off, to) of before with text. t is the token that contains these
 // bytes, or nil. If the lines of a mark begin with their line breaks, text should begin with a line break, too, because
-// it is shown outside of the mark.
+// it is shown outside of the mark. They do if the mark begins with a line break, or does not end in one.
 func cutAt(t *token, before string, off, to int, text string) int {
 	cost := 0
 	if formsOneWord(before[:off], before[to:]) {
@@ -225,9 +225,11 @@ func cutAt(t *token, before string, off, to int, text string) int {
 		return cutsToken
 	}
 	switch head, tail := before[t.body.Start:off], before[to:t.body.End]; {
+	case head == "" && tail != "" && formsOneWord(text, before[t.close.End:]), tail == "" && head != "" && formsOneWord(before[:t.open.Start], text):
+		return cost + cutsWord // a decision on the mark would make one word of text and the word on the other side of the mark
 	case head == "", tail == "":
 		return cost
-	case starts(head):
+	case starts(head), !strings.HasSuffix(tail, "\n"):
 		if starts(text) && starts(tail) {
 			return cutsLine
 		}
@@ -548,6 +550,11 @@ func (a *externalDiff) tear(r *parsedTokens, lost map[string][]diffwrap.Span) {
 		text := t.body.Of(a.after)
 		if !fresh || r.rewritten[t.open.Start] || hasWord(text) && !strings.Contains(text, "\n") && !r.holds(t.span()) {
 			taken = append(taken, t.open, t.close)
+		}
+	}
+	for _, s := range a.remaining { // another token may hide a moved one
+		if s.moved {
+			taken = append(taken, s.open, s.close)
 		}
 	}
 	left := []byte(Without(r.text, taken))

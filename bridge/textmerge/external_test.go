@@ -118,109 +118,117 @@ func TestMarksAreTypedBesideOthers(t *testing.T) {
 // other one, unless that was put somewhere else. None is left in the text that no mark has and that is not said to be
 // broken. No mark comes to be around lines that were elsewhere. Text that leaves all marks is plain. All of the marks are
 // recorded: they count wherever they stand.
-func TestDelimitersGoTogether(t *testing.T) {
-	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {
-		before, word := "", 0
-		line := func() string {
-			word++
-			return fmt.Sprintf("- w%d", word)
+func TestDelimitersGoTogether(t *testing.T) { randomtest.Check(t, 2000, delimitersGoTogether) }
+
+// TestDelimitersThatFailed runs sequences that failed in the past.
+func TestDelimitersThatFailed(t *testing.T) {
+	for _, seed := range []string{"892438252490", "221664521654", "502013342"} {
+		t.Setenv("RELAYFS_SEED", seed)
+		randomtest.Check(t, 1, delimitersGoTogether)
+	}
+}
+
+func delimitersGoTogether(t testing.TB, r *rand.Rand) {
+	before, word := "", 0
+	line := func() string {
+		word++
+		return fmt.Sprintf("- w%d", word)
+	}
+	for range randomtest.Between(r, 2, 6) {
+		before += randomtest.Pick(r, "%s\n", "%s\n", "%s{++\n%s++}\n", "%s\n{++\n%s++}{--\n--}{++\n++}%s\n", "%s{--\n%s--}\n", "{++%s\n%s\n++}%s\n", "%s {--%s--}{++%s++} %s\n", "{~~%s~>%s~~}\n", "{--%s\n%s--}{++%s++}{--\n%s--}\n", "%s {>>%s<<} %s\n", "%s {++%s++}{>>%s\n%s<<} %s\n", "%s\r\n", "%s\r\n{++\r\n%s++}{--\r\n--}{++\n++}%s\r\n", "%s{++ %s ++}%s{--\n\n%s--}{++\n%s++}{++\n%s++}\n\n", "\n", "%s ++} %s ---} %s\n", "%s{--\n%s  {---}{-------}{--}\n%s--}{++\n\n%s  {-++}{++---}\n++}%s\n")
+	}
+	literal := strings.Contains(before, "++} ") || strings.Contains(before, "{---}") // the views have braces
+	for strings.Contains(before, "%s") {
+		before = strings.Replace(before, "%s", line(), 1)
+	}
+	var torn []diffwrap.Span
+	for range randomtest.Between(r, 1, 3) {
+		lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
+		lines[len(lines)-1] += "\n"
+		for range randomtest.Between(r, 1, 2) {
+			i, j := r.IntN(len(lines)), r.IntN(len(lines))
+			switch r.IntN(6) {
+			case 0:
+				slices.Sort(lines)
+			case 1:
+				moved := lines[i]
+				lines = slices.Insert(slices.Delete(lines, i, i+1), j, moved)
+			case 2:
+				lines = slices.Insert(lines, i, line()+"\n")
+			case 3:
+				if len(lines) > 1 {
+					lines = slices.Delete(lines, i, i+1)
+				}
+			case 4: // a word is typed
+				words := strings.SplitAfter(lines[i], " ")
+				words = slices.Insert(words, r.IntN(len(words)), strings.TrimPrefix(line(), "- ")+" ")
+				lines[i] = strings.Join(words, "")
+			case 5: // half of a mark is deleted
+				lines[i] = strings.Replace(lines[i], randomtest.Pick(r, "{++", "++}", "{--", "--}"), "", 1)
+			}
 		}
-		for range randomtest.Between(r, 2, 6) {
-			before += randomtest.Pick(r, "%s\n", "%s\n", "%s{++\n%s++}\n", "%s\n{++\n%s++}{--\n--}{++\n++}%s\n", "%s{--\n%s--}\n", "{++%s\n%s\n++}%s\n", "%s {--%s--}{++%s++} %s\n", "{~~%s~>%s~~}\n", "{--%s\n%s--}{++%s++}{--\n%s--}\n", "%s {>>%s<<} %s\n", "%s {++%s++}{>>%s\n%s<<} %s\n", "%s\r\n", "%s\r\n{++\r\n%s++}{--\r\n--}{++\n++}%s\r\n", "%s{++ %s ++}%s{--\n\n%s--}{++\n%s++}{++\n%s++}\n\n", "\n", "%s ++} %s ---} %s\n", "%s{--\n%s  {---}{-------}{--}\n%s--}{++\n\n%s  {-++}{++---}\n++}%s\n")
+		after := strings.Join(lines, "")
+		got := textmerge.DiffExternal(before, after, torn)
+		if text := diffwrap.Apply(before, got.Edits); text != after {
+			t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
 		}
-		literal := strings.Contains(before, "++} ") || strings.Contains(before, "{---}") // the views have braces
-		for strings.Contains(before, "%s") {
-			before = strings.Replace(before, "%s", line(), 1)
+		where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
+		marks, _, _ := diffwrap.Everything.Layout(textmerge.Without(before, torn))
+		for _, m := range marks {
+			_, opens := textmerge.MapBack(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+			_, closes := textmerge.MapBack(where, diffwrap.Span{Start: m.End - 3, End: m.End})
+			if opens != closes && len(got.Moved) == 0 {
+				t.Errorf("%q, torn %v -> %q: of %q one delimiter stays: %+v", before, torn, after, m.Of(before), got)
+			}
 		}
-		var torn []diffwrap.Span
-		for range randomtest.Between(r, 1, 3) {
-			lines := strings.SplitAfter(strings.TrimSuffix(before, "\n"), "\n")
-			lines[len(lines)-1] += "\n"
-			for range randomtest.Between(r, 1, 2) {
-				i, j := r.IntN(len(lines)), r.IntN(len(lines))
-				switch r.IntN(6) {
-				case 0:
-					slices.Sort(lines)
-				case 1:
-					moved := lines[i]
-					lines = slices.Insert(slices.Delete(lines, i, i+1), j, moved)
-				case 2:
-					lines = slices.Insert(lines, i, line()+"\n")
-				case 3:
-					if len(lines) > 1 {
-						lines = slices.Delete(lines, i, i+1)
-					}
-				case 4: // a word is typed
-					words := strings.SplitAfter(lines[i], " ")
-					words = slices.Insert(words, r.IntN(len(words)), strings.TrimPrefix(line(), "- ")+" ")
-					lines[i] = strings.Join(words, "")
-				case 5: // half of a mark is deleted
-					lines[i] = strings.Replace(lines[i], randomtest.Pick(r, "{++", "++}", "{--", "--}"), "", 1)
-				}
+		var broken []diffwrap.Span
+		for _, s := range torn {
+			if current, stays := textmerge.MapBack(where, s); stays {
+				broken = append(broken, current)
 			}
-			after := strings.Join(lines, "")
-			got := textmerge.DiffExternal(before, after, torn)
-			if text := diffwrap.Apply(before, got.Edits); text != after {
-				t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
-			}
-			where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
-			marks, _, _ := diffwrap.Everything.Layout(textmerge.Without(before, torn))
-			for _, m := range marks {
-				_, opens := textmerge.MapBack(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
-				_, closes := textmerge.MapBack(where, diffwrap.Span{Start: m.End - 3, End: m.End})
-				if opens != closes && len(got.Moved) == 0 {
-					t.Errorf("%q, torn %v -> %q: of %q one delimiter stays: %+v", before, torn, after, m.Of(before), got)
-				}
-			}
-			var broken []diffwrap.Span
-			for _, s := range torn {
-				if current, stays := textmerge.MapBack(where, s); stays {
-					broken = append(broken, current)
-				}
-			}
-			for _, m := range got.Broken {
-				broken = append(broken, m.To)
-			}
-			text := textmerge.Without(after, broken)
-			for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
-				if shown := wholeComment.ReplaceAllString(diffwrap.Everything.Render(text, view), ""); !literal && strings.ContainsAny(shown, "{}") {
-					t.Errorf("%q, torn %v -> %q: shown is %q with %+v", before, torn, after, shown, got)
-				}
-			}
-			for _, s := range got.Plain {
-				if mark := before[s.Start-3 : s.End+3]; mark[0] == '{' && strings.HasSuffix(mark, "}") && strings.Contains(mark, "w") && strings.Contains(after, mark) {
-					t.Errorf("%q, torn %v -> %q: the mark %q is whole, but plain text", before, torn, after, mark)
-				}
-			}
-			back := textmerge.Unchanged(len(before), got.Edits)
-			now, shown, _ := diffwrap.Everything.Layout(text)
-			for _, m := range marks {
-				for at := m.Start + 3; at < m.End-3 && !m.Comment; at++ {
-					one := diffwrap.Span{Start: at, End: at + 1}
-					current, stays := textmerge.MapBack(where, one)
-					has := func(s diffwrap.Span) bool { return s.Start <= at && at < s.End }
-					isPlain := func(c diffwrap.Content) bool { return c.Mark < 0 && c.Start <= current.Start && current.Start < c.End }
-					if stays && slices.ContainsFunc(shown, isPlain) && !slices.ContainsFunc(got.Plain, has) {
-						t.Fatalf("%q, torn %v -> %q: %q of %q is in no mark, but not plain: %+v", before, torn, after, one.Of(before), m.Of(before), got)
-					}
-				}
-			}
-			for _, m := range now {
-				_, stays := textmerge.MapBack(back, diffwrap.Span{Start: m.Start, End: m.Start + 3})
-				moved := slices.ContainsFunc(got.Moved, func(x textmerge.MovedSpan) bool { return x.To.Start == m.Start })
-				isNew := func(word string) bool { return !strings.Contains(before, word) }
-				typed := slices.ContainsFunc(strings.FieldsFunc(m.Of(after), func(c rune) bool { return !textmerge.InWord(c) }), isNew)
-				broken := strings.Contains(before, m.Of(after)) && !strings.Contains(textmerge.Without(before, torn), m.Of(after))
-				made := m.Of(after) == "{----}" && !strings.Contains(before, "{----}")
-				// A broken mark that is whole again elsewhere is a mark of the user, and so is one made of two braces by a deletion.
-				if !stays && !moved && !typed && !broken && !made {
-					t.Errorf("%q, torn %v -> %q: %q is a new mark: %+v", before, torn, after, m.Of(after), got)
-				}
-			}
-			slices.SortFunc(broken, func(x, y diffwrap.Span) int { return x.Start - y.Start })
-			before, torn = after, broken
 		}
-	})
+		for _, m := range got.Broken {
+			broken = append(broken, m.To)
+		}
+		text := textmerge.Without(after, broken)
+		for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
+			if shown := wholeComment.ReplaceAllString(diffwrap.Everything.Render(text, view), ""); !literal && strings.ContainsAny(shown, "{}") {
+				t.Errorf("%q, torn %v -> %q: shown is %q with %+v", before, torn, after, shown, got)
+			}
+		}
+		for _, s := range got.Plain {
+			if mark := before[s.Start-3 : s.End+3]; mark[0] == '{' && strings.HasSuffix(mark, "}") && strings.Contains(mark, "w") && strings.Contains(after, mark) {
+				t.Errorf("%q, torn %v -> %q: the mark %q is whole, but plain text", before, torn, after, mark)
+			}
+		}
+		back := textmerge.Unchanged(len(before), got.Edits)
+		now, shown, _ := diffwrap.Everything.Layout(text)
+		for _, m := range marks {
+			for at := m.Start + 3; at < m.End-3 && !m.Comment; at++ {
+				one := diffwrap.Span{Start: at, End: at + 1}
+				current, stays := textmerge.MapBack(where, one)
+				has := func(s diffwrap.Span) bool { return s.Start <= at && at < s.End }
+				isPlain := func(c diffwrap.Content) bool { return c.Mark < 0 && c.Start <= current.Start && current.Start < c.End }
+				if stays && slices.ContainsFunc(shown, isPlain) && !slices.ContainsFunc(got.Plain, has) {
+					t.Fatalf("%q, torn %v -> %q: %q of %q is in no mark, but not plain: %+v", before, torn, after, one.Of(before), m.Of(before), got)
+				}
+			}
+		}
+		for _, m := range now {
+			_, stays := textmerge.MapBack(back, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+			moved := slices.ContainsFunc(got.Moved, func(x textmerge.MovedSpan) bool { return x.To.Start == m.Start })
+			isNew := func(word string) bool { return !strings.Contains(before, word) }
+			typed := slices.ContainsFunc(strings.FieldsFunc(m.Of(after), func(c rune) bool { return !textmerge.InWord(c) }), isNew)
+			broken := strings.Contains(before, m.Of(after)) && !strings.Contains(textmerge.Without(before, torn), m.Of(after))
+			made := m.Of(after) == "{----}" && !strings.Contains(before, "{----}")
+			// A broken mark that is whole again elsewhere is a mark of the user, and so is one made of two braces by a deletion.
+			if !stays && !moved && !typed && !broken && !made {
+				t.Errorf("%q, torn %v -> %q: %q is a new mark: %+v", before, torn, after, m.Of(after), got)
+			}
+		}
+		slices.SortFunc(broken, func(x, y diffwrap.Span) int { return x.Start - y.Start })
+		before, torn = after, broken
+	}
 }
 
 // Half of a highlight that a save puts before a mark or into it changes nothing of the mark: no view has a delimiter, also
@@ -420,6 +428,9 @@ func TestLinesAreTypedBesideBreaks(t *testing.T) {
 		{"- a\n{++- x\n- y\n++}- b\n", "- a\n{++- x\n- mine\n- y\n++}- b\n", "- mine\n"},
 		{"- a\n{++- x\n- y\n++}- b\n", "- a\n{++- mine\n- x\n- y\n++}- b\n", "- mine\n"},
 		{"- a\n- b\n", "- a\n- mine\n- b\n", "- mine\n"},
+		{"a{--\n--}{++ ++}b\n", "a{--\nmine\n--}{++ ++}b\n", "\nmine"}, // else a decision makes "amine"
+		{"a{++ b\nc++}\n", "a{++ b\nmine\nc++}\n", "\nmine"},
+		{"a {++\n++}b\n", "a {++\nmine\n++}b\n", "mine\n"},
 		{"| a |{++\r\n| x |\r\n| y |++}\r\n", "| a |{++\r\n| x |\r\n| mine |\r\n| y |++}\r\n", "\r\n| mine |"},
 	} {
 		edits := textmerge.DiffSave(tt.before, tt.after)

@@ -16,7 +16,10 @@
 // The stages share a Comparer (match.go), which holds only reusable memory and the IDs of texts.
 package align
 
-import "github.com/relayfs/relayfs/diffwrap/internal/span"
+import (
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // Exact finds a small change. It does not make the change readable.
 func (r *Comparer) Exact(old, new Side) []Hunk { return compareExact(r, old, new, mode{exact: true}) }
@@ -38,6 +41,31 @@ func (r *Comparer) Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 		return hunks
 	}
 	return compareAround(r, old, new, m, pairs, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
+}
+
+// joinShifted joins two adjacent hunks if one of them deletes text that the other one adds again at its end, as if the end
+// of a line had come to the line that was added after it. That text stays.
+func joinShifted(old, new Side, hunks []Hunk) []Hunk {
+	out := hunks[:0]
+	for _, h := range hunks {
+		if k := len(out) - 1; k >= 0 && out[k].Old.End == h.Old.Start && out[k].New.End == h.New.Start {
+			both := out[k].Union(h)
+			stays := min(both.Old.Len(), both.New.Len())
+			rest := both.Grow(0, -stays)
+			if old.Text[rest.Old.End:both.Old.End] == new.Text[rest.New.End:both.New.End] && stays > 0 &&
+				isBorder(old, rest.Old.End) && isBorder(new, rest.New.End) {
+				out = add(out[:k], rest)
+				continue
+			}
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// isBorder reports whether no word, line break or comment is on both sides of an offset.
+func isBorder(s Side, at int) bool {
+	return !markdown.JoinsWord(s.Text[:at], s.Text[at:]) && borderBefore(s.Text, at) == at && !InComment(s.Comments, at)
 }
 
 // compare runs the stages. It handles each stretch separately, so that each hunk depends on one stretch only. A stretch
@@ -66,6 +94,9 @@ func compare(r *Comparer, old, new Side, m mode) (hunks []Hunk) {
 			found = stepHunks(r, found, o, n, s)
 		}
 		hunks = append(hunks, keepComments(r, found, o, n, joined(stretch))...)
+	}
+	if !m.exact {
+		hunks = joinShifted(old, new, hunks)
 	}
 	// A line break that is added before the rest of a line belongs to the change directly behind it.
 	for m.fragment && len(hunks) > 1 && hunks[0].Old.End == 0 && hunks[1].Old.Start == 0 {

@@ -342,19 +342,16 @@ func (t *tracer) joinMoved() {
 	}
 }
 
-// lostWords returns the words of the suggestions that lose text, with the number of the suggestion in sets, from 1. The
-// number is 0 if the word is there several times.
+// lostWords returns the words of the suggestions, with the number of the suggestion in sets, from 1. The number is 0 if the
+// word is there several times, or its suggestion loses no text.
 func (t *tracer) lostWords() map[string]int {
 	in := make(map[string]int)
 	for k, f := range t.old {
-		if !f.lost {
-			continue
-		}
 		for _, s := range f.shown {
 			for w := range markdown.Tokens(t.Old, s, nil) {
 				word := w.Of(t.Old)
 				_, again := in[word]
-				if in[word] = 0; !again && w.IsWord() {
+				if in[word] = 0; !again && f.lost && w.IsWord() {
 					in[word] = len(t.deleted) + k + 1
 				}
 			}
