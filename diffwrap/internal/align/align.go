@@ -11,7 +11,6 @@
 //	stepHunks     lines         → hunks of markers, cells, blocks and words      change.go
 //	tokenScript   two pieces    → changes as ranges of tokens                    words.go
 //	MergeRules    a script      → a readable script                              fold.go
-//	keepComments  hunks         → hunks that keep unchanged comments             comment.go
 //
 // The stages share a Comparer (match.go), which holds only reusable memory and the IDs of texts.
 package align
@@ -40,8 +39,7 @@ func (r *Comparer) Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 	return compareAround(r, old, new, m, pairs, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
 }
 
-// compare runs the stages. It handles each stretch separately, so that each hunk depends on one stretch only. A stretch
-// is a list of steps between unchanged lines that are not blank (see stretchLength).
+// compare runs the stages.
 func compare(r *Comparer, old, new Side, m mode) (hunks []Hunk) {
 	if old.Text == new.Text {
 		return nil
@@ -54,18 +52,11 @@ func compare(r *Comparer, old, new Side, m mode) (hunks []Hunk) {
 		steps = lineScript(o, matchLines(r, o, n), len(n.lines))
 	}
 	var changes []step
-	for len(steps) > 0 {
-		stretch := steps[:stretchLength(o, steps)]
-		steps = steps[len(stretch):]
-		changes = changes[:0]
-		for _, s := range stretch {
-			changes = pairGap(r, changes, o, n, s)
-		}
-		var found []Hunk
-		for _, s := range changes {
-			found = stepHunks(r, found, o, n, s)
-		}
-		hunks = append(hunks, keepComments(r, found, o, n, joined(stretch))...)
+	for _, s := range steps {
+		changes = pairGap(r, changes, o, n, s)
+	}
+	for _, s := range changes {
+		hunks = stepHunks(r, hunks, o, n, s)
 	}
 	// A line break that is added before the rest of a line belongs to the change directly behind it.
 	for m.fragment && len(hunks) > 1 && hunks[0].Old.End == 0 && hunks[1].Old.Start == 0 {
