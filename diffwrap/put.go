@@ -95,7 +95,6 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now), Owners: o.Owners,
 	}}
 	p.Own = p.own
-	p.AwaitsDecision = func(c *critic.Cell) bool { return o.Owners[c.Start].Access == Waiting } // of another author
 	return p.put()
 }
 
