@@ -54,8 +54,8 @@
 //
 // # How Put works
 //
-// Put (put.go) is a pipeline. Each stage takes the result of the previous stage. If a change only reverts all of the
-// writer's own suggestions, Put skips the comparison (undo). Refusals that need no comparison come before it.
+// Put (put.go) is a pipeline. Each stage takes the result of the previous stage. Refusals that need no comparison come
+// before it.
 //
 //	critic.Parse      the raw text    → cells: text, marks, comments, highlights
 //	frontMatter       both texts      → where their bodies start; edits of the front matter

@@ -95,7 +95,6 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now), Owners: o.Owners,
 	}}
 	p.Own = p.own
-	p.AwaitsDecision = func(c *critic.Cell) bool { return o.Owners[c.Start].Access == Waiting } // of another author
 	return p.put()
 }
 
@@ -106,16 +105,10 @@ type putter struct {
 	matter   frontMatter
 }
 
-// put checks the new text, tries undo, and otherwise runs the stages of the package comment from Compare on.
+// put checks the new text, and runs the stages of the package comment from Compare on.
 func (p *putter) put() (Result, error) {
 	if err := p.checkSigned(); err != nil {
 		return Result{}, err
-	}
-	if edits := p.undo(); edits != nil {
-		taken := &marking.Drawing{Edits: edits}
-		if doc := p.read(taken); p.readsBack(doc) && p.keepsFrontMatter(doc) {
-			return p.result(taken, doc), nil
-		}
 	}
 	if at, mark := p.newMark(); mark != "" {
 		return Result{}, &RefusedError{Line: span.LineOf(p.New, at), Literal: mark, Err: ErrMark,
@@ -145,7 +138,7 @@ func (p *putter) draw() (Result, error) {
 	for _, how := range []marking.WriteOptions{{}, {Literal: true}, {InPlace: true}, {Literal: true, InPlace: true}} {
 		drawing := p.Write(hunks, how)
 		doc := p.read(drawing)
-		if wrong = p.verify(doc); wrong == nil {
+		if wrong = p.verify(drawing, doc); wrong == nil {
 			r := p.result(drawing, doc)
 			r.Made, r.Moved = p.Made(drawing, hunks, doc.Raw)
 			return r, nil
@@ -182,33 +175,6 @@ func (p *putter) newMark() (at int, mark string) {
 		}
 	}
 	return 0, ""
-}
-
-// undo returns the edits of a change that, in the body, only reverts all suggestions and comments of the writer. It
-// returns nil for any other change.
-func (p *putter) undo() []Edit {
-	var edits []Edit
-	left, same := p.New[p.NewBody:], true
-	for i := range p.Doc.Cells {
-		c := &p.Doc.Cells[i]
-		shown := c.Added()
-		switch {
-		case c.End <= p.RawBody:
-			continue
-		case c.Kind == critic.Text:
-			shown.Start = max(shown.Start, p.RawBody)
-		case p.own(c):
-			shown = c.Deleted()
-			edits = c.Reduce(edits, c.Kept(false))
-		}
-		if left, same = strings.CutPrefix(left, shown.Of(p.Doc.Raw)); !same {
-			return nil
-		}
-	}
-	if len(edits) == 0 || left != "" {
-		return nil
-	}
-	return append(slices.Clone(p.Matter), edits...)
 }
 
 // own reports whether a cell is a suggestion or comment of the writer, other than the suggestions in p.Fixed.

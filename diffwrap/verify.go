@@ -5,17 +5,18 @@ import (
 	"unsafe"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/marking"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // verify returns an error if a result does not parse back to the planned texts, or if parsers of a single form no
 // longer agree about it (see critic.Document.AgreesAs). Causes are literal delimiters in a text, or a mark on the
-// closing line of the front matter.
-func (p *putter) verify(doc *critic.Document) error {
+// closing line of the front matter. A drawing without new marks only reverts the writer's own, which is always allowed.
+func (p *putter) verify(d *marking.Drawing, doc *critic.Document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
 	}
-	if p.readsBack(doc) && doc.AgreesAs(p.Doc) {
+	if p.readsBack(doc) && (len(d.Opens) == 0 || doc.AgreesAs(p.Doc)) {
 		return nil
 	}
 	at, literal := p.literalOpener()

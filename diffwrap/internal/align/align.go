@@ -11,7 +11,6 @@
 //	stepHunks     lines         → hunks of markers, cells, blocks and words      change.go
 //	tokenScript   two pieces    → changes as ranges of tokens                    words.go
 //	MergeRules    a script      → a readable script                              fold.go
-//	keepComments  hunks         → hunks that keep unchanged comments             comment.go
 //
 // The stages share a Comparer (match.go), which holds only reusable memory and the IDs of texts.
 package align
@@ -68,8 +67,7 @@ func isBorder(s Side, at int) bool {
 	return !markdown.JoinsWord(s.Text[:at], s.Text[at:]) && borderBefore(s.Text, at) == at && !InComment(s.Comments, at)
 }
 
-// compare runs the stages. It handles each stretch separately, so that each hunk depends on one stretch only. A stretch
-// is a list of steps between unchanged lines that are not blank (see stretchLength).
+// compare runs the stages.
 func compare(r *Comparer, old, new Side, m mode) (hunks []Hunk) {
 	if old.Text == new.Text {
 		return nil
@@ -82,18 +80,11 @@ func compare(r *Comparer, old, new Side, m mode) (hunks []Hunk) {
 		steps = lineScript(o, matchLines(r, o, n), len(n.lines))
 	}
 	var changes []step
-	for len(steps) > 0 {
-		stretch := steps[:stretchLength(o, steps)]
-		steps = steps[len(stretch):]
-		changes = changes[:0]
-		for _, s := range stretch {
-			changes = pairGap(r, changes, o, n, s)
-		}
-		var found []Hunk
-		for _, s := range changes {
-			found = stepHunks(r, found, o, n, s)
-		}
-		hunks = append(hunks, keepComments(r, found, o, n, joined(stretch))...)
+	for _, s := range steps {
+		changes = pairGap(r, changes, o, n, s)
+	}
+	for _, s := range changes {
+		hunks = stepHunks(r, hunks, o, n, s)
 	}
 	if !m.exact {
 		hunks = joinShifted(old, new, hunks)

@@ -95,11 +95,21 @@ func checkComments(t testing.TB, old, new Side, hunks []Hunk) {
 	}
 }
 
+// commonComments pairs the comments that both texts have in the same order.
+func commonComments(old, new Side) (pairs []Hunk) {
+	r := &Comparer{}
+	for k, partner := range r.Match(intern(r, nil, old.Text, old.Comments), intern(r, nil, new.Text, new.Comments)) {
+		if partner >= 0 {
+			pairs = append(pairs, Hunk{old.Comments[k], new.Comments[partner]})
+		}
+	}
+	return pairs
+}
+
 func TestHunks(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
 		old, new := drawTexts(rnd)
 		checkHunks(t, "Exact", old, new, (&Comparer{}).Exact(old, new))
-		whole := Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))}
 		fragment := rnd.IntN(2) == 0
 		checkHunks(t, "Readable", old, new, (&Comparer{}).Readable(old, new, fragment, nil))
 		readable := (&Comparer{}).Readable(old, new, fragment, nil)
@@ -107,7 +117,7 @@ func TestHunks(t *testing.T) {
 		if fragment && len(readable) > 1 && readable[0].Old.End == 0 && readable[1].Old.Start == 0 {
 			t.Fatalf("Readable of %q and %q: %v are two changes before the rest of a line", old.Text, new.Text, readable)
 		}
-		pairs := commonComments(&Comparer{}, old, new, whole)
+		pairs := commonComments(old, new)
 		hunks := (&Comparer{}).Readable(old, new, fragment, pairs)
 		checkHunks(t, "Readable with pairs", old, new, hunks)
 		if touchesOld(hunks, pairs) {
@@ -212,21 +222,6 @@ func TestSteps(t *testing.T) {
 		}
 		if slices.ContainsFunc(paired, func(s step) bool { return s.kind == stepGap }) {
 			t.Fatalf("steps of %q and %q: a gap is left in %v", o.Text, n.Text, paired)
-		}
-	})
-}
-
-func TestStretches(t *testing.T) {
-	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
-		_, o, _, steps, _ := drawSteps(rnd)
-		for len(steps) > 0 {
-			n := stretchLength(o, steps)
-			for _, s := range steps[:n] {
-				if s.kind == stepSame && !o.blank(s.old.Start) && n > 1 {
-					t.Fatalf("a stretch of %q goes over line %d, which stays", o.Text, s.old.Start)
-				}
-			}
-			steps = steps[n:]
 		}
 	})
 }

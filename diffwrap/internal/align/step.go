@@ -53,18 +53,3 @@ func lineScript(o *lineText, match []int, newLines int) (out []step) {
 }
 
 func lineStep(i, j int, w stepKind) step { return step{span.New(i, i+1), span.New(j, j+1), w} }
-
-// stretchLength returns the number of steps before the first unchanged lines that are not blank. If the steps begin
-// with such lines, these lines are a stretch of their own. Blank lines do not end a stretch, because they are matched
-// after the other lines, and may be unmatched again to keep a comment.
-func stretchLength(o *lineText, steps []step) (n int) {
-	for n < len(steps) && (steps[n].kind != stepSame || o.blank(steps[n].old.Start)) {
-		n++
-	}
-	return max(n, 1)
-}
-
-func joined(stretch []step) step {
-	first, last := stretch[0], stretch[len(stretch)-1]
-	return step{span.New(first.old.Start, last.old.End), span.New(first.new.Start, last.new.End), stepGap}
-}

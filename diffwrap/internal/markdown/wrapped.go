@@ -82,40 +82,6 @@ func oneLine(paragraph string) string {
 	return b.String()
 }
 
-// InWrapped reports whether an offset is inside an atom that spans a line break.
-func InWrapped(text string, at int) bool {
-	if !mayOpen(text[max(0, at-maxAtom):at]) {
-		return false
-	}
-	for t := range paragraphTokens(text, paragraph(text, at)) {
-		if t.End > at {
-			return t.Start < at && t.wraps(text)
-		}
-	}
-	return false
-}
-
-// maxBack is the maximum number of bytes before an offset in which paragraph looks for the start of the paragraph.
-const maxBack = 2 * maxAtom
-
-// paragraph returns the lines around an offset that may belong to one paragraph and that an atom at the offset can
-// reach. If the paragraph starts earlier, the result starts with a line in the middle of the paragraph.
-func paragraph(text string, at int) span.Span {
-	first := max(0, at-maxBack)
-	p := span.New(first+span.LineStart(text[first:], at-first), span.LineEnd(text, at))
-	for p.Start > first && continues(text[p.Start:]) {
-		before := first + span.LineStart(text[first:], p.Start-1-first)
-		if IsBlank(text[before : p.Start-1]) {
-			break
-		}
-		p.Start = before
-	}
-	for p.End-at < maxAtom && continues(text[p.End:]) {
-		p.End = span.LineEnd(text, p.End)
-	}
-	return p
-}
-
 // continues reports whether the first line of a text can continue the paragraph of the line before it.
 func continues(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")

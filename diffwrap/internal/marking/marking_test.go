@@ -25,8 +25,13 @@ func drawPatch(r *rand.Rand) *Patch {
 	to := randomtest.Between(r, from, min(len(old), from+20))
 	written := strings.Join(randomtest.Some(r, 0, 3, pieces[:12]...), "")
 	own := func(c *critic.Cell) bool { return c.IsSuggestion() && c.By().Author == "" }
-	stay := r.IntN(2) == 0
-	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own, AwaitsDecision: func(*critic.Cell) bool { return stay }}
+	owners := make(map[int]critic.Owner)
+	if r.IntN(2) == 0 {
+		for _, c := range doc.Cells {
+			owners[c.Start] = critic.Owner{Access: critic.Waiting}
+		}
+	}
+	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own, Owners: owners}
 }
 
 // Regions are sorted and apart, each change lies in one, and what lies between them is the same in both texts. None ends within a

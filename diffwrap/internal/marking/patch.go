@@ -25,7 +25,6 @@ type Patch struct {
 	Own                       func(*critic.Cell) bool // reports whether a cell is a suggestion or comment of the writer
 	Owners                    map[int]critic.Owner    // known owners of cells, by offset
 	Fixed                     map[string]bool         // suggestions of the writer's earlier sessions that the change leaves alone
-	AwaitsDecision            func(*critic.Cell) bool // reports whether another author's comment awaits a decision
 	Bare                      map[string]bool         // comments to write as such; others are added text
 	Literal                   map[string]bool         // literal text that looks like a comment in new text
 	Metadata, Tail            string                  // text after the opener of a mark, and after the mark
@@ -140,7 +139,7 @@ func (p *Patch) cut() []Piece {
 			add(roleOriginal, c.Span, c, c.Len())
 		case c.Kind == critic.Comment && c.Resolved:
 			add(roleForeignHidden, c.Span, c, 0)
-		case c.Kind == critic.Comment && !p.Own(c) && p.AwaitsDecision(c):
+		case c.Kind == critic.Comment && !p.Own(c) && p.Owners[c.Start].Access == critic.Waiting:
 			add(roleForeignText, c.Span, c, c.Len())
 		case c.Kind == critic.Comment && !p.Own(c):
 			add(roleForeignComment, c.Span, c, c.Len())

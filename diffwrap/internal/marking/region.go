@@ -7,7 +7,6 @@ import (
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
-	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -41,28 +40,25 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 		r.to, changes, delta = p.regionEnd(r.from.piece, changes)
 		r.new.End = r.to.view + delta
 		r.old = p.original(r.from, r.to)
-		r.lines = changesLines(r.old.text, r.new.Of(p.New)) || p.nearConstruct(r)
+		r.lines = changesLines(r.old.text, r.new.Of(p.New))
 		end = r.to
 		out = append(out, r)
 	}
 	return p.widen(out)
 }
 
-// nearConstruct reports whether a region starts or ends inside a construct that spans lines, or contains one.
-func (p *Patch) nearConstruct(r region) bool {
-	return markdown.InWrapped(p.Old, r.from.view) || markdown.InWrapped(p.Old, r.to.view) ||
-		markdown.InWrapped(p.New, r.new.Start) || markdown.InWrapped(p.New, r.new.End) ||
-		len(markdown.Wrapped(r.old.text)) > 0 || len(markdown.Wrapped(r.new.Of(p.New))) > 0
-}
-
 // changesLines reports whether two texts have different numbers of lines, or one of the texts may have lines other than
-// prose.
+// prose, or a part of a construct that spans lines.
 func changesLines(old, new string) bool {
 	return strings.Count(old, "\n") != strings.Count(new, "\n") || !allProse(old) || !allProse(new)
 }
 
-// allProse reports whether all lines of a text certainly start like lines of a paragraph.
+// allProse reports whether all lines of a text certainly start like lines of a paragraph, and neither open nor close a
+// construct such as a link or code.
 func allProse(text string) bool {
+	if strings.ContainsAny(text, "[]`$%<>{}") {
+		return false
+	}
 	for line := range strings.Lines(text) {
 		if c := line[0]; c|0x20 < 'a' || c|0x20 > 'z' && c < 0x80 {
 			if strings.Trim(line, "\r\n") != "" {

@@ -51,13 +51,8 @@ func Hunks(old, new align.Side, fragment bool, hunks []align.Hunk) []align.Hunk 
 			}
 		}
 	}
-	for _, other := range [][]align.Hunk{p.allReplaced(hunks), compared} {
-		if best.brokenConstructs == 0 {
-			break
-		}
-		if placed, c := p.improve(other); c.less(best) {
-			hunks, best = placed, c
-		}
+	if placed, c := p.improve(compared); c.less(best) {
+		return placed
 	}
 	return hunks
 }
@@ -436,25 +431,6 @@ func (p *layout) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] 
 			}
 		}
 	}
-}
-
-// allReplaced replaces each stretch by one hunk where replaced allows it. An unchanged block between two stretches may
-// be recognized only if both stretches are replaced.
-func (p *layout) allReplaced(hunks []align.Hunk) []align.Hunk {
-	for _, s := range p.stretches(reach{}) {
-		best, glued := hunks, -1
-		for whole := range p.replaced(hunks, s) {
-			n := 0
-			for _, h := range whole {
-				n += p.spoiledLines(h)
-			}
-			if glued < 0 || n < glued {
-				best, glued = whole, n
-			}
-		}
-		hunks = best
-	}
-	return hunks
 }
 
 // withoutBreaks returns a hunk and shorter forms of it. Each form lacks one more line break at the start of both texts,
