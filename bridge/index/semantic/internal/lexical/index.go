@@ -45,11 +45,6 @@ type doc struct {
 	gone   bool   // the document is removed
 }
 
-type term struct {
-	text string
-	list
-}
-
 func New() *Index { return &Index{where: make(map[string]uint32)} }
 
 const batch = 256
@@ -74,7 +69,7 @@ func (x *Index) add(docs []Document) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	places, known := make(map[string]uint32), len(x.terms) // places has the index of each term of these documents
+	lists, known := make(map[string][]posting), len(x.terms)
 	for i, f := range parts {
 		x.forget(docs[i].Key)
 		at := uint32(len(x.docs))
@@ -83,16 +78,15 @@ func (x *Index) add(docs []Document) {
 		x.length += uint64(f.length)
 		x.written[f.in]++
 		for text, p := range f.terms {
-			place, ok := places[text]
-			if !ok {
-				if place, ok = x.find(text); !ok {
-					place = uint32(len(x.terms))
-					x.terms = append(x.terms, term{text: strings.Clone(text)}) // text may share the memory of the whole note
-				}
-				places[text] = place
-			}
 			p.doc = at
-			x.terms[place].add(p)
+			lists[text] = append(lists[text], p)
+		}
+	}
+	for text, list := range lists {
+		if place, ok := x.find(text); ok {
+			x.terms[place] = x.terms[place].with(list)
+		} else {
+			x.terms = append(x.terms, newTerm(text).with(list))
 		}
 	}
 	x.sort(known)
@@ -109,7 +103,7 @@ func (x *Index) find(text string) (place uint32, ok bool) {
 }
 
 func (x *Index) search(sorted []uint32, text string, compare func(a, b string) int) (int, bool) {
-	return slices.BinarySearchFunc(sorted, text, func(place uint32, text string) int { return compare(x.terms[place].text, text) })
+	return slices.BinarySearchFunc(sorted, text, func(place uint32, text string) int { return compare(x.terms[place].text(), text) })
 }
 
 // sort adds the terms from an index on to the sorted indexes. The caller must hold mu.
@@ -125,10 +119,10 @@ func (x *Index) merged(sorted []uint32, from int, compare func(a, b string) int)
 	for i := range fresh {
 		fresh[i] = uint32(from + i)
 	}
-	slices.SortFunc(fresh, func(a, b uint32) int { return compare(x.terms[a].text, x.terms[b].text) })
+	slices.SortFunc(fresh, func(a, b uint32) int { return compare(x.terms[a].text(), x.terms[b].text()) })
 	all := make([]uint32, 0, len(x.terms))
 	for _, place := range fresh {
-		n, _ := x.search(sorted, x.terms[place].text, compare)
+		n, _ := x.search(sorted, x.terms[place].text(), compare)
 		all = append(append(all, sorted[:n]...), place)
 		sorted = sorted[n:]
 	}
@@ -165,15 +159,15 @@ func (x *Index) compact() {
 	x.docs = docs
 	terms := x.terms
 	x.terms, x.sorted, x.endings = nil, nil, nil
-	for i := range terms {
-		kept := term{text: terms[i].text}
-		terms[i].each(func(p posting) {
+	for _, t := range terms {
+		var kept []posting
+		t.each(func(p posting) {
 			if p.doc = places[p.doc]; p.doc != nowhere {
-				kept.add(p)
+				kept = append(kept, p)
 			}
 		})
-		if kept.count > 0 {
-			x.terms = append(x.terms, kept)
+		if kept != nil {
+			x.terms = append(x.terms, newTerm(t.text()).with(kept))
 		}
 	}
 	x.sort(0)
@@ -281,12 +275,13 @@ func (x *Index) documents(text string) int {
 	if !ok {
 		return 0
 	}
-	return x.documentsOf(&x.terms[place])
+	return x.documentsOf(x.terms[place])
 }
 
-func (x *Index) documentsOf(t *term) (n int) {
+func (x *Index) documentsOf(t term) (n int) {
 	if len(x.docs) == len(x.where) {
-		return int(t.count)
+		documents, _, _ := t.parts()
+		return int(documents)
 	}
 	t.each(func(p posting) {
 		if !x.docs[p.doc].gone {
@@ -310,12 +305,12 @@ func (x *Index) ending(suffix string, limit int, fn func(term string)) {
 
 func (x *Index) each(sorted []uint32, limit int, match func(string) bool, fn func(term string)) {
 	for _, place := range sorted {
-		t := &x.terms[place]
-		if limit == 0 || !match(t.text) {
+		t := x.terms[place]
+		if limit == 0 || !match(t.text()) {
 			return
 		}
 		if x.documentsOf(t) > 0 {
-			fn(t.text)
+			fn(t.text())
 			limit--
 		}
 	}

@@ -1,6 +1,9 @@
 package lexical
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 type posting struct {
 	doc   uint32
@@ -20,37 +23,61 @@ const (
 // maxCount is the largest count of a posting. More occurrences hardly raise the score of a term.
 const maxCount = 15
 
-// list has the documents of a term, in order. data has for each of them twice the distance to the previous one, plus
-// one if a byte of fields and count follows. Without that byte, the document has the term once, in the body.
-type list struct {
-	data  []byte
-	last  uint32 // the last document
-	count uint32
+// term is a term with its documents in one string, so that the many terms of few documents take little memory. It has
+// the text, a zero byte, the number of documents, the last document, and the postings in the order of their documents. A
+// posting is twice the distance to the previous document, plus one if a byte of fields and count follows. Without that
+// byte, the document has the term once, in the body.
+type term string
+
+func newTerm(text string) term { return term(text + "\x00\x00\x00") }
+
+func (t term) text() string { return string(t[:strings.IndexByte(string(t), 0)]) }
+
+func (t term) parts() (documents, last uint32, postings term) {
+	documents, t = t[len(t.text())+1:].number()
+	last, t = t.number()
+	return documents, last, t
 }
 
-func (l *list) add(p posting) {
-	if delta := 2 * uint64(p.doc-l.last); p.count == 1 && p.in == 0 {
-		l.data = binary.AppendUvarint(l.data, delta)
-	} else {
-		l.data = append(binary.AppendUvarint(l.data, delta+1), p.count|uint8(p.in)<<4)
-	}
-	l.last, l.count = p.doc, l.count+1
-}
-
-func (l *list) each(fn func(posting)) {
-	at := uint32(0)
-	for data := l.data; len(data) > 0; {
-		delta, size := uint64(data[0]), 1
-		if delta >= 0x80 {
-			delta, size = binary.Uvarint(data)
+// with returns the term with further postings.
+func (t term) with(list []posting) term {
+	count, last, postings := t.parts()
+	b := append([]byte(t.text()), 0)
+	b = binary.AppendUvarint(b, uint64(count)+uint64(len(list)))
+	b = binary.AppendUvarint(b, uint64(list[len(list)-1].doc))
+	b = append(b, postings...)
+	for _, p := range list {
+		if delta := 2 * uint64(p.doc-last); p.count == 1 && p.in == 0 {
+			b = binary.AppendUvarint(b, delta)
+		} else {
+			b = append(binary.AppendUvarint(b, delta+1), p.count|uint8(p.in)<<4)
 		}
-		at += uint32(delta / 2)
+		last = p.doc
+	}
+	return term(b)
+}
+
+func (t term) each(fn func(posting)) {
+	_, _, t = t.parts()
+	for at := uint32(0); len(t) > 0; {
+		var delta uint32
+		delta, t = t.number()
+		at += delta / 2
 		p := posting{at, 1, 0}
 		if delta%2 == 1 {
-			p.count, p.in = data[size]&maxCount, field(data[size]>>4)
-			size++
+			p.count, p.in = t[0]&maxCount, field(t[0]>>4)
+			t = t[1:]
 		}
 		fn(p)
-		data = data[size:]
+	}
+}
+
+// number decodes a uvarint.
+func (t term) number() (n uint32, rest term) {
+	for i, shift := 0, 0; ; i, shift = i+1, shift+7 {
+		n |= uint32(t[i]&0x7f) << shift
+		if t[i] < 0x80 {
+			return n, t[i+1:]
+		}
 	}
 }
