@@ -12,6 +12,7 @@
 //	tokenScript   two pieces    → changes as ranges of tokens                    words.go
 //	MergeRules    a script      → a readable script                              fold.go
 //	keepComments  hunks         → hunks that keep unchanged comments             comment.go
+//	joinShifted   hunks         → hunks that keep the end of a line              align.go
 //
 // The stages share a Comparer (match.go), which holds only reusable memory and the IDs of texts.
 package align
