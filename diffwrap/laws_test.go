@@ -276,32 +276,25 @@ func furniture(x exchange) error {
 }
 
 // undecided lists the parts of a raw text without the writer's marks: comments, and the text between them. It leaves out the comments
-// at own, and the delimiters of highlights of which nothing but marks of the writer and comments is left: the comments that the writer
-// has put there go with the marks that they are about, and then the highlight goes. It parses raw as it is, since the text around a
-// comment may read as a mark once the comment is gone.
+// at own, and highlights of which nothing but marks of the writer is left. It parses raw as it is, since the text around a comment may read as a mark once the comment is gone.
 func undecided(raw string, known Known, own ...Span) []string {
 	out := []string{""}
 	doc := known.parse(raw)
-	text, parts, opener, before := 0, 0, 0, 0 // the length of the text, and the last highlight: its part, its cell, and the text before it
-	add := func(s string) {
-		out[len(out)-1] += s
-		text += len(s)
-	}
+	parts, size, opener := 0, -1, 0 // where the last highlight opens
 	for i := range doc.Cells {
 		switch c := &doc.Cells[i]; {
 		case slices.Contains(own, c.Span):
-		case c.Kind == critic.HighlightClose && text == before+doc.Cells[opener].Len() && i > opener+1:
-			out[parts] = strings.TrimSuffix(out[parts], doc.Cells[opener].Of(raw))
-			text = before
+		case c.Kind == critic.HighlightClose && parts == len(out) && size+doc.Cells[opener].Len() == len(out[parts-1]) && i > opener+1:
+			out[parts-1] = out[parts-1][:size]
 		case c.Kind == critic.HighlightOpen:
-			parts, opener, before = len(out)-1, i, text
-			add(c.Of(raw))
+			parts, size, opener = len(out), len(out[len(out)-1]), i
+			out[len(out)-1] += c.Of(raw)
 		case c.Kind == critic.Comment:
 			out = append(out, c.Of(raw), "")
 		case c.IsSuggestion() && (c.By().Author == "" || strings.HasPrefix(c.By().Author, "AI ")):
-			add(c.Deleted().Of(raw))
+			out[len(out)-1] += c.Deleted().Of(raw)
 		default:
-			add(c.Of(raw))
+			out[len(out)-1] += c.Of(raw)
 		}
 	}
 	return out
@@ -311,6 +304,9 @@ func undecided(raw string, known Known, own ...Span) []string {
 func leaves(undecided []string, oldText string) bool {
 	if len(undecided) > 100 {
 		return true // there are too many ways
+	}
+	if without, ok := withoutWritten(undecided); ok && leaves(without, oldText) {
+		return true
 	}
 	rest, ok := strings.CutPrefix(oldText, undecided[0])
 	switch {
@@ -323,7 +319,27 @@ func leaves(undecided []string, oldText string) bool {
 	if after, same := strings.CutPrefix(rest, comment); same && leaves(undecided[2:], after) {
 		return true
 	}
-	return !strings.ContainsAny(comment, "\r\n") && Everything.parse(comment).Cells[0].By().Author != "Bob" && leaves(undecided[2:], rest)
+	return isWritten(comment) && leaves(undecided[2:], rest)
+}
+
+func isWritten(comment string) bool {
+	return !strings.ContainsAny(comment, "\r\n") && Everything.parse(comment).Cells[0].By().Author != "Bob"
+}
+
+var highlightOpens = regexp.MustCompile(`\{==(\{"[^}]*\}@@)?$`)
+
+// withoutWritten leaves out a highlight that ends what is undecided before a comment if it has nothing but comments that the
+// writer may write. A decision on the writer's marks between them takes the comments along, and then the highlight.
+func withoutWritten(undecided []string) ([]string, bool) {
+	opener := highlightOpens.FindStringIndex(undecided[0])
+	for k := 2; opener != nil && k < len(undecided) && isWritten(undecided[k-1]); k += 2 {
+		if after, closes := strings.CutPrefix(undecided[k], "==}"); closes {
+			return append([]string{undecided[0][:opener[0]] + after}, undecided[k+1:]...), true
+		} else if undecided[k] != "" {
+			break
+		}
+	}
+	return nil, false
 }
 
 // minimal is law 8: the script is well formed and deletes nothing but delimiters, metadata and the writer's own

@@ -11,6 +11,7 @@
 //	stepHunks     lines         → hunks of markers, cells, blocks and words      change.go
 //	tokenScript   two pieces    → changes as ranges of tokens                    words.go
 //	MergeRules    a script      → a readable script                              fold.go
+//	joinShifted   hunks         → hunks that keep the end of a line              align.go
 //
 // The stages share a Comparer (match.go), which holds only reusable memory and the IDs of texts.
 package align
