@@ -127,12 +127,17 @@ func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	score := x.scorer(v)
 	var list []near
 	least := unrelated
-	for _, n := range notes {
-		best := near{info: n}
-		for passage, p := range x.notes[n] {
+	for i, k := range pairs(x.notes, notes) {
+		if i < 0 || k < 0 || x.notes[i] != notes[k] {
+			continue
+		}
+		best := near{info: notes[k]}
+		passage := 0
+		for _, p := range x.each(x.vectors[i]) {
 			if s := score(p); s > best.score {
 				best.score, best.passage = s, passage
 			}
+			passage++
 		}
 		if best.score >= least {
 			list = append(list, best)

@@ -25,18 +25,18 @@ type Index struct {
 	log      *slog.Logger
 	embedder Embedder
 
-	updating sync.Mutex        // serializes updates of the vectors; held while notes are read and embedded
-	done     []*index.NoteInfo // notes at the last update of the vectors; guarded by updating
+	updating sync.Mutex // serializes updates of the vectors; held while notes are read and embedded
 
 	wording sync.Mutex        // serializes updates of the words, which never wait for vectors
 	worded  []*index.NoteInfo // notes at the last update of the words, without unreadable notes; guarded by wording
 	words   *lexical.Index
 
-	mu      sync.RWMutex // guards the fields below
-	dims    int          // length of all vectors
-	vectors map[sum]*vector
-	notes   map[*index.NoteInfo][]*vector // passages of each indexed state of a note; none for a note in a language without vectors
-	dirty   bool                          // there are changes that Dir does not have
+	mu      sync.RWMutex      // guards the fields below, of which only dirty changes without updating
+	dims    int               // length of all vectors; 0 if there was none yet
+	notes   []*index.NoteInfo // indexed notes, sorted by path
+	vectors []string          // vectors of the passages of each of notes; none for a note in a language without vectors
+	spare   []string          // vectors of passages that are in none of notes
+	dirty   bool              // there are changes that Dir does not have
 }
 
 // sum is the hash of a passage together with its note's name.
@@ -50,7 +50,7 @@ func sumOf(text string) sum {
 // New returns an index over ws with the vectors stored in o.Dir. The first search embeds the notes that have no stored
 // vectors.
 func New(ws *bridge.Workspace, o Options) *Index {
-	x := &Index{ws: ws, o: o, log: o.Logger, embedder: o.Embedder, words: lexical.New(), vectors: make(map[sum]*vector), notes: make(map[*index.NoteInfo][]*vector)}
+	x := &Index{ws: ws, o: o, log: o.Logger, embedder: o.Embedder, words: lexical.New()}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}

@@ -2,6 +2,8 @@ package semantic_test
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 func search(t *testing.T, x *semantic.Index, query string, filter frontmatter.Properties) string {
@@ -125,6 +128,65 @@ func TestSaveAfterAFailure(t *testing.T) {
 	}
 	if _, err := os.Stat(o.Dir.Path("semantic.gob")); err != nil {
 		t.Error(err)
+	}
+}
+
+// An index that followed many changes answers as one does that was made of the notes as they are.
+func TestChangesAreAsNew(t *testing.T) { randomtest.Check(t, 10, changesAreAsNew) }
+
+func changesAreAsNew(t testing.TB, r *rand.Rand) {
+	words := strings.Fields("bread butter flour oven river lake boat fish garden lettuce slugs snails chess queen castle engine wheel road")
+	text := func() string {
+		var b strings.Builder
+		for range r.IntN(3) {
+			b.WriteString("\n\n# The " + words[r.IntN(len(words))] + "\n\n")
+			for range 300 {
+				b.WriteString("the " + words[r.IntN(len(words))] + " ")
+			}
+		}
+		return b.String()
+	}
+	f := bridgetest.New(t, map[string]string{"V/keep.md": "Bread.\n"})
+	o := semantic.Options{Dir: owner.Folder(t.TempDir())}
+	x := semantic.New(f.Workspace, o)
+	answers := func(x *semantic.Index) (list []string) {
+		for _, word := range words {
+			hits, err := x.Search(t.Context(), word, nil, 50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range hits {
+				list = append(list, fmt.Sprintf("%s: %s %.6f [%d,%d)", word, h.Path, h.Score, h.Start, h.End))
+			}
+		}
+		return list
+	}
+	there := make(map[string]bool)
+	for range r.IntN(60) {
+		p, to := fmt.Sprintf("V/%d.md", r.IntN(12)), fmt.Sprintf("V/%d.md", r.IntN(12))
+		switch n := r.IntN(10); {
+		case n == 0:
+			answers(x)
+			if err := x.Save(); err != nil {
+				t.Fatal(err)
+			}
+			x = semantic.New(f.Workspace, o)
+		case n == 1 && there[p]:
+			f.Delete(p)
+			there[p] = false
+		case n == 2 && there[p] && !there[to]:
+			f.Rename(p, to)
+			there[p], there[to] = false, true
+		case n < 6:
+			answers(x)
+		default:
+			f.Person(p, text())
+			there[p] = true
+		}
+	}
+	got, want := answers(x), answers(semantic.New(f.Workspace, semantic.Options{}))
+	if !slices.Equal(got, want) {
+		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

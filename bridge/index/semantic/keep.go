@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 )
 
@@ -72,8 +73,11 @@ func (x *Index) snapshot() *indexFile {
 	}
 	x.dirty = false
 	k := &indexFile{Format: fileFormat, ID: x.embedder.ID(), Dims: x.dims}
-	for s, v := range x.vectors {
-		k.Sums, k.Numbers, k.Steps = append(k.Sums, s), append(k.Numbers, v.numbers...), append(k.Steps, v.step)
+	for _, vectors := range slices.Concat(x.vectors, x.spare) {
+		for s, v := range x.each(vectors) {
+			step, numbers := parse(v)
+			k.Sums, k.Numbers, k.Steps = append(k.Sums, s), append(k.Numbers, numbers...), append(k.Steps, step)
+		}
 	}
 	return k
 }
@@ -101,7 +105,7 @@ func (x *Index) load() {
 	if k.ID == x.embedder.ID() {
 		x.dims = k.Dims
 		for i, s := range k.Sums {
-			x.vectors[s] = &vector{s, k.Numbers[i*k.Dims:][:k.Dims], k.Steps[i]}
+			x.spare = append(x.spare, newVector(s, k.Steps[i], k.Numbers[i*k.Dims:][:k.Dims]))
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package semantic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,18 +21,22 @@ func (x *Index) Update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if slices.Equal(notes, x.done) {
+	changed, lost := changesOf(x.notes, notes)
+	if len(changed)+len(lost) == 0 {
 		return nil
 	}
-	x.done = nil
-	all, err := x.embedChanged(ctx, notes)
-	if err != nil {
-		return err
+	have := make(map[sum]string) // vectors that no indexed note has
+	for _, v := range x.spare {
+		maps.Insert(have, x.each(v))
 	}
-	if x.sweep(notes); all {
-		x.done = notes
+	for i, k := range pairs(x.notes, notes) {
+		if i >= 0 && (k < 0 || x.notes[i] != notes[k]) {
+			maps.Insert(have, x.each(x.vectors[i]))
+		}
 	}
-	return nil
+	sums, err := x.embedNotes(ctx, changed, have)
+	x.set(notes, sums, have, err == nil)
+	return err
 }
 
 // texts returns the passages of a note for embedding. Each begins with the note's name, because that is the best hint
@@ -56,106 +62,101 @@ func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrNotNote)
 }
 
-// embedChanged embeds the notes whose present state is not indexed. It reports whether all notes could be read.
-func (x *Index) embedChanged(ctx context.Context, notes []*index.NoteInfo) (all bool, err error) {
-	var changed []*index.NoteInfo
-	x.mu.RLock()
-	for _, n := range notes {
-		if _, ok := x.notes[n]; !ok {
-			changed = append(changed, n)
-		}
-	}
-	x.mu.RUnlock()
+// embedNotes makes the vectors of the notes that are missing in have. It returns the sums of the passages of each note
+// that could be read.
+func (x *Index) embedNotes(ctx context.Context, notes []*index.NoteInfo, have map[sum]string) (map[*index.NoteInfo][]sum, error) {
 	report := model.ProgressOf(ctx)
-	var batch embedding
-	all = true
-	for i, n := range changed {
-		report(i, len(changed))
+	all := make(map[*index.NoteInfo][]sum)
+	var texts []string
+	var sums []sum
+	for i, n := range notes {
+		report(i, len(notes))
 		parts, err := x.texts(ctx, n)
 		if gone(err) {
-			all = false
 			continue
 		}
 		if err != nil {
-			return false, err
+			return all, err
 		}
-		batch.add(x, n, parts)
-		if len(batch.texts) >= batchTexts {
-			if err := batch.run(ctx, x); err != nil {
-				return false, err
+		all[n] = nil
+		for _, text := range parts {
+			s := sumOf(text)
+			all[n] = append(all[n], s)
+			if have[s] == "" {
+				texts, sums = append(texts, text), append(sums, s)
 			}
 		}
-	}
-	return all, batch.run(ctx, x)
-}
-
-type embedding struct {
-	notes []*index.NoteInfo
-	parts [][]sum // for each note, the hashes of its passages
-	texts []string
-	sums  []sum
-}
-
-func (b *embedding) add(x *Index, n *index.NoteInfo, parts []string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var sums []sum
-	for _, text := range parts {
-		s := sumOf(text)
-		sums = append(sums, s)
-		if x.vectors[s] == nil {
-			b.texts, b.sums = append(b.texts, text), append(b.sums, s)
+		if len(texts) >= batchTexts {
+			if err := x.embed(ctx, texts, sums, have); err != nil {
+				return all, err
+			}
+			texts, sums = nil, nil
 		}
 	}
-	b.notes, b.parts = append(b.notes, n), append(b.parts, sums)
+	return all, x.embed(ctx, texts, sums, have)
 }
 
-func (b *embedding) run(ctx context.Context, x *Index) error {
-	var made [][]float32
-	if len(b.texts) > 0 {
-		var err error
-		if made, err = x.embedder.Embed(ctx, b.texts); err != nil {
-			return err
-		}
+func (x *Index) embed(ctx context.Context, texts []string, sums []sum, have map[sum]string) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	made, err := x.embedder.Embed(ctx, texts)
+	if err != nil {
+		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.dirty, x.dims = true, cmp.Or(x.dims, len(made[0]))
 	for i, v := range made {
-		if !x.put(b.sums[i], v) {
+		if len(v) != x.dims {
 			return fmt.Errorf("%w: vectors have different lengths, %d and %d", ErrEndpoint, x.dims, len(v))
 		}
+		numbers, step := inSteps(v)
+		have[sums[i]] = newVector(sums[i], step, numbers)
+		x.spare = append(x.spare, have[sums[i]]) // for Save
 	}
-	x.dirty = x.dirty || len(made) > 0
-	for i, n := range b.notes {
-		passages := make([]*vector, len(b.parts[i]))
-		for k, s := range b.parts[i] {
-			passages[k] = x.vectors[s]
-		}
-		x.notes[n] = passages
-	}
-	*b = embedding{}
 	return nil
 }
 
-// sweep removes the indexed states of notes that are not in the list. It removes the vectors of passages that occur in
-// no note once these are the majority.
-func (x *Index) sweep(notes []*index.NoteInfo) {
+// set replaces the indexed notes. sums has the passages of the changed notes. set leaves out those that are not in sums,
+// or have a passage without a vector. It removes the vectors that no note has if all notes were read and these vectors
+// are the majority.
+func (x *Index) set(notes []*index.NoteInfo, sums map[*index.NoteInfo][]sum, have map[sum]string, all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	there := make(map[*index.NoteInfo][]*vector, len(notes))
-	used := make(map[sum]*vector)
-	for _, n := range notes {
-		passages, ok := x.notes[n]
-		if !ok {
+	var indexed []*index.NoteInfo
+	var vectors []string
+	size := 0
+	for i, k := range pairs(x.notes, notes) {
+		if k < 0 {
 			continue
 		}
-		there[n] = passages
-		for _, v := range passages {
-			used[v.sum] = v
+		joined, ok := "", i >= 0 && x.notes[i] == notes[k]
+		if ok {
+			joined = x.vectors[i]
+		} else if parts, read := sums[notes[k]]; read {
+			joined, ok = join(parts, have)
+		}
+		if ok {
+			indexed, vectors = append(indexed, notes[k]), append(vectors, joined)
+			size += len(joined)
 		}
 	}
-	x.notes = there
-	if len(x.vectors) > 2*len(used) {
-		x.vectors = used
+	for _, n := range indexed {
+		for _, s := range sums[n] {
+			delete(have, s)
+		}
 	}
+	x.notes, x.vectors, x.spare = indexed, vectors, nil
+	if spare := strings.Join(slices.Collect(maps.Values(have)), ""); !all || len(spare) <= size {
+		x.spare = []string{spare}
+	}
+}
+
+func join(sums []sum, have map[sum]string) (string, bool) {
+	list := make([]string, len(sums))
+	for i, s := range sums {
+		list[i] = have[s]
+	}
+	return strings.Join(list, ""), !slices.Contains(list, "")
 }

@@ -2,6 +2,7 @@ package semantic
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -49,23 +50,38 @@ func (x *Index) updateWords(ctx context.Context, notes []*index.NoteInfo) error 
 // changesOf compares two lists that are sorted by path. changed has the notes of now that are new or in another state.
 // lost has the paths that are only in before.
 func changesOf(before, now []*index.NoteInfo) (changed []*index.NoteInfo, lost []string) {
-	for _, n := range now {
-		for len(before) > 0 && before[0] != n && before[0].Path < n.Path {
-			lost, before = append(lost, string(before[0].Path)), before[1:]
-		}
+	for i, k := range pairs(before, now) {
 		switch {
-		case len(before) > 0 && before[0] == n:
-			before = before[1:]
-			continue
-		case len(before) > 0 && before[0].Path == n.Path:
-			before = before[1:]
+		case k < 0:
+			lost = append(lost, string(before[i].Path))
+		case i < 0 || before[i] != now[k]:
+			changed = append(changed, now[k])
 		}
-		changed = append(changed, n)
-	}
-	for _, n := range before {
-		lost = append(lost, string(n.Path))
 	}
 	return changed, lost
+}
+
+// pairs yields the indexes of each path in two lists that are sorted by path, with -1 for a list without the path.
+func pairs(before, now []*index.NoteInfo) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for i, k := 0, 0; i < len(before) || k < len(now); {
+			more := true
+			switch {
+			case k == len(now) || i < len(before) && before[i] != now[k] && before[i].Path < now[k].Path:
+				more = yield(i, -1)
+				i++
+			case i == len(before) || before[i] != now[k] && before[i].Path > now[k].Path:
+				more = yield(-1, k)
+				k++
+			default:
+				more = yield(i, k)
+				i, k = i+1, k+1
+			}
+			if !more {
+				return
+			}
+		}
+	}
 }
 
 // document returns the indexed form of a note. Its name, aliases and title form the title, and its folders count as

@@ -280,7 +280,7 @@ func (x *Index) documents(text string) int {
 
 func (x *Index) documentsOf(t term) (n int) {
 	if len(x.docs) == len(x.where) {
-		documents, _, _ := t.parts()
+		documents, _, _ := t.parse()
 		return int(documents)
 	}
 	t.each(func(p posting) {

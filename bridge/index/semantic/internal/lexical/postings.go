@@ -33,51 +33,47 @@ func newTerm(text string) term { return term(text + "\x00\x00\x00") }
 
 func (t term) text() string { return string(t[:strings.IndexByte(string(t), 0)]) }
 
-func (t term) parts() (documents, last uint32, postings term) {
-	documents, t = t[len(t.text())+1:].number()
-	last, t = t.number()
-	return documents, last, t
+func (t term) parse() (documents, last uint64, postings string) {
+	rest := string(t[len(t.text())+1:])
+	documents, n := binary.Uvarint([]byte(rest))
+	last, m := binary.Uvarint([]byte(rest[n:]))
+	return documents, last, rest[n+m:]
 }
 
 // with returns the term with further postings.
 func (t term) with(list []posting) term {
-	count, last, postings := t.parts()
-	b := append([]byte(t.text()), 0)
-	b = binary.AppendUvarint(b, uint64(count)+uint64(len(list)))
+	documents, last, postings := t.parse()
+	b := append(make([]byte, 0, len(t)+8*len(list)), t.text()+"\x00"...)
+	b = binary.AppendUvarint(b, documents+uint64(len(list)))
 	b = binary.AppendUvarint(b, uint64(list[len(list)-1].doc))
 	b = append(b, postings...)
 	for _, p := range list {
-		if delta := 2 * uint64(p.doc-last); p.count == 1 && p.in == 0 {
+		delta := 2 * (uint64(p.doc) - last)
+		if p.count == 1 && p.in == 0 {
 			b = binary.AppendUvarint(b, delta)
 		} else {
 			b = append(binary.AppendUvarint(b, delta+1), p.count|uint8(p.in)<<4)
 		}
-		last = p.doc
+		last = uint64(p.doc)
 	}
 	return term(b)
 }
 
 func (t term) each(fn func(posting)) {
-	_, _, t = t.parts()
-	for at := uint32(0); len(t) > 0; {
-		var delta uint32
-		delta, t = t.number()
-		at += delta / 2
+	_, _, data := t.parse()
+	at := uint32(0)
+	for len(data) > 0 {
+		delta, size := uint64(data[0]), 1
+		if delta >= 0x80 {
+			delta, size = binary.Uvarint([]byte(data))
+		}
+		at += uint32(delta / 2)
 		p := posting{at, 1, 0}
 		if delta%2 == 1 {
-			p.count, p.in = t[0]&maxCount, field(t[0]>>4)
-			t = t[1:]
+			p.count, p.in = data[size]&maxCount, field(data[size]>>4)
+			size++
 		}
 		fn(p)
-	}
-}
-
-// number decodes a uvarint.
-func (t term) number() (n uint32, rest term) {
-	for i, shift := 0, 0; ; i, shift = i+1, shift+7 {
-		n |= uint32(t[i]&0x7f) << shift
-		if t[i] < 0x80 {
-			return n, t[i+1:]
-		}
+		data = data[size:]
 	}
 }
