@@ -12,7 +12,7 @@ import (
 )
 
 type WriteOptions struct {
-	Literal bool // cut every delimiter in a run, also delimiters that matter to few parsers; write new comments as text
+	Literal bool // cut every delimiter in a run, also delimiters that matter to few parsers
 	InPlace bool // keep runs at the places that the comparison gave them, even if unchanged blocks are rendered differently
 }
 
@@ -41,7 +41,7 @@ type marked struct {
 // do not end in text that parsers take for openers.
 func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	text := r.new.Of(p.New)
-	notes := p.notes(text, r.old, how.Literal)
+	notes := p.comments(text)
 	before, after := align.Side{Text: r.old.text, Comments: r.old.notes}, align.Side{Text: text, Comments: notes}
 	fragment := !span.StartsLine(p.Doc.Raw, r.from.off) && p.Doc.Raw[:r.from.off] != "\ufeff"
 	hunks := p.comparer.Readable(before, after, fragment, p.anchors(r, notes, changes))
