@@ -100,25 +100,13 @@ func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
 	text := x.cell.Deleted().Of(p.Doc.Raw)
 	deleted := strings.FieldsFunc(text, notInWord)
 	for _, h := range touching(hunks, near) {
-		typed := p.wholeWords(h.New).Of(p.New)
+		typed := h.New.Of(p.New)
 		if len(deleted) == 0 && typed == text ||
 			slices.ContainsFunc(strings.FieldsFunc(typed, notInWord), func(w string) bool { return slices.Contains(deleted, w) }) {
 			return true
 		}
 	}
 	return false
-}
-
-// wholeWords returns a range of the new view, extended to the words that it cuts.
-func (p *Patch) wholeWords(s span.Span) span.Span {
-	head, text, tail := p.New[:s.Start], s.Of(p.New), p.New[s.End:]
-	if markdown.JoinsWord(head, text) {
-		s.Start -= len(markdown.LastWord(head))
-	}
-	if markdown.JoinsWord(text, tail) {
-		s.End += len(tail) - len(strings.TrimLeftFunc(tail, markdown.InWord))
-	}
-	return s
 }
 
 func touching(hunks []align.Hunk, view span.Span) []align.Hunk {
