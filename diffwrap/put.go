@@ -120,15 +120,6 @@ func (p *putter) put() (Result, error) {
 			p.Fixed[o.Suggestion] = true
 		}
 	}
-	r, err := p.draw()
-	if err != nil && len(p.Fixed) > 0 { // the change cannot leave these suggestions alone
-		p.Fixed = nil
-		r, err = p.draw()
-	}
-	return r, err
-}
-
-func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {
 		return Result{}, &RefusedError{Line: span.LineOf(p.Old, wall.View.Start), Literal: wall.Of(p.Doc.Raw), Err: ErrForeign,
