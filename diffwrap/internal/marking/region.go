@@ -191,9 +191,6 @@ func (p *Patch) regionStart(c align.Hunk) place {
 	top := p.top()
 	at := c.Old.Start
 	k := p.pieceBefore(at)
-	if !c.Old.Empty() {
-		k = p.foreignBefore(k, at)
-	}
 	if k >= top.piece && p.startsAtLine(c, k) {
 		return place{k, p.pieces[k].Start + at - p.pieces[k].View.Start, at}
 	}
@@ -230,18 +227,6 @@ func (p *Patch) pieceBefore(at int) int {
 	k--
 	for k >= 0 && p.pieces[k].View.Empty() {
 		k--
-	}
-	return k
-}
-
-// foreignBefore considers the pieces without visible text that follow piece k at one offset of the view. It returns the
-// index of the last foreign text among these pieces, or k if there is none. An addition there goes before such a text,
-// and a deletion after it.
-func (p *Patch) foreignBefore(k, at int) int {
-	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
-		if p.pieces[j].role == roleForeignText {
-			k = j
-		}
 	}
 	return k
 }
