@@ -206,14 +206,9 @@ func (p *Patch) startBefore(k, at int) place {
 		if x.role == roleForeignText {
 			return place{k + 1, x.End, x.View.End}
 		}
-		for x.role == roleOriginal {
-			brk, ok := p.breakBefore(k, at)
-			if !ok || brk < top.off {
-				break
-			}
-			at = x.View.Start + brk - x.Start
-			if p.parts(k, brk) {
-				return place{k, brk, at}
+		if x.role == roleOriginal {
+			if brk, ok := p.breakBefore(k, at); ok && brk >= top.off {
+				return place{k, brk, x.View.Start + brk - x.Start}
 			}
 		}
 		at = x.View.Start
@@ -250,18 +245,6 @@ func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	return x.Start + span.BreakStart(text, feed, 0), true
 }
 
-// parts reports whether a region may start or end before the line break at brk, an offset in the unchanged piece k. It
-// returns false if brk is the start of the piece and the writer's own mark before the piece contains a line break. The
-// lines of that mark and the next line are then written together, so that the new raw text does not depend on the order
-// of the changes.
-func (p *Patch) parts(k, brk int) bool {
-	if brk > p.pieces[k].Start || k == 0 {
-		return true
-	}
-	before := &p.pieces[k-1]
-	return before.role != roleOwn && before.role != roleDropped || strings.IndexByte(before.Of(p.Doc.Raw), '\n') < 0
-}
-
 // regionEnd finds the end of the region that starts with changes[0], in pieces[from]. rest are the remaining changes,
 // and delta is the new offset minus the old offset at the end.
 func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []align.Hunk, delta int) {
@@ -292,16 +275,11 @@ func (p *Patch) stopAfter(k, at int) place {
 		if x.role != roleOriginal {
 			continue
 		}
-		for off := x.Start + max(0, at-x.View.Start); off < x.End; off++ {
-			feed := strings.IndexByte(p.Doc.Raw[off:x.End], '\n')
-			if feed < 0 {
-				break
-			}
-			brk := off + span.BreakStart(p.Doc.Raw[off:x.End], feed, 0)
-			if p.parts(k, brk) {
+		if off := x.Start + max(0, at-x.View.Start); off < x.End {
+			if feed := strings.IndexByte(p.Doc.Raw[off:x.End], '\n'); feed >= 0 {
+				brk := off + span.BreakStart(p.Doc.Raw[off:x.End], feed, 0)
 				return place{k, brk, x.View.Start + brk - x.Start}
 			}
-			off += feed
 		}
 	}
 	return place{len(p.pieces), len(p.Doc.Raw), len(p.Old)}
