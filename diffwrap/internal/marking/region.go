@@ -32,7 +32,8 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 	end := p.top()
 	delta := p.NewBody - p.OldBody // new offset minus old offset before the region's changes
 	for len(changes) > 0 {
-		r := region{from: p.regionStart(changes[0])}
+		at := changes[0].Old.Start
+		r := region{from: p.startBefore(p.pieceBefore(at), at)}
 		if r.from.off < end.off {
 			r.from = end
 		}
@@ -184,19 +185,6 @@ func (p *Patch) top() place {
 	return place{len(p.pieces), p.RawBody, p.OldBody}
 }
 
-// regionStart finds the start of the region around a change. The start is usually before the line break that precedes
-// the change, or after another author's text on the same line. If the change adds or deletes whole lines after
-// unchanged text, the start is at the change itself.
-func (p *Patch) regionStart(c align.Hunk) place {
-	top := p.top()
-	at := c.Old.Start
-	k := p.pieceBefore(at)
-	if k >= top.piece && p.startsAtLine(c, k) {
-		return place{k, p.pieces[k].Start + at - p.pieces[k].View.Start, at}
-	}
-	return p.startBefore(k, at)
-}
-
 // startBefore searches backward from piece k for the last possible start of a region that is not after the given offset
 // of the accepted view. The start is before a line break, after another author's text, or at the start of the body.
 func (p *Patch) startBefore(k, at int) place {
@@ -224,13 +212,6 @@ func (p *Patch) pieceBefore(at int) int {
 		k--
 	}
 	return k
-}
-
-// startsAtLine reports whether a change adds or deletes whole lines directly after unchanged text of piece k.
-func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
-	x := &p.pieces[k]
-	inside := c.Old.Start < x.View.End || c.Old.Start == len(p.Old) && k == len(p.pieces)-1
-	return x.role == roleOriginal && inside && span.StartsWithBreak(c.Old.Of(p.Old)) && span.StartsWithBreak(c.New.Of(p.New))
 }
 
 // breakBefore returns the start, in raw, of the last line break in the unchanged piece k that ends at or before the
