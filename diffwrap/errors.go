@@ -18,7 +18,7 @@ var (
 	ErrInvalidUTF8 = errors.New("the text is not valid UTF-8")
 	// ErrComment: a comment has several lines.
 	ErrComment = errors.New("a comment must have one line")
-	// ErrSigned: a comment or mark has another author's name.
+	// ErrSigned: a comment has another author's name.
 	ErrSigned = errors.New("it has another author's name")
 	// ErrFrontMatter: the new front matter is not a YAML mapping with unique names, or lacks a fence, or a mark is or
 	// would be in the front matter.

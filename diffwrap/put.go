@@ -120,15 +120,6 @@ func (p *putter) put() (Result, error) {
 			p.Fixed[o.Suggestion] = true
 		}
 	}
-	r, err := p.draw()
-	if err != nil && len(p.Fixed) > 0 { // the change cannot leave these suggestions alone
-		p.Fixed = nil
-		r, err = p.draw()
-	}
-	return r, err
-}
-
-func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {
 		return Result{}, &RefusedError{Line: span.LineOf(p.Old, wall.View.Start), Literal: wall.Of(p.Doc.Raw), Err: ErrForeign,
@@ -157,10 +148,10 @@ func (p *putter) read(d *marking.Drawing) *critic.Document {
 	return critic.Parse(Apply(p.Doc.Raw, d.Edits), known)
 }
 
-// newMark finds a suggestion or highlight in the written body that was not in the text that the writer had read.
-// Acceptance would turn it into a mark, even if the writer meant it as text.
+// newMark finds a suggestion, highlight or attribution in the written body that was not in the text that the writer had
+// read. Acceptance would turn it into a mark, even if the writer meant it as text.
 func (p *putter) newMark() (at int, mark string) {
-	if critic.FirstOpener(p.New[p.NewBody:]) < 0 {
+	if len(critic.Openers(p.New[p.NewBody:])) == 0 {
 		return 0, ""
 	}
 	shown := make(map[string]int)

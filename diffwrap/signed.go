@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// checkSigned refuses comments of several lines, and comments and marks in another author's name. It allows comments
-// and marks that the note already has, so that the writer may move them. It also sets p.Bare and p.Literal.
+// checkSigned refuses comments of several lines, and comments in another author's name. It allows comments that the note
+// already has, so that the writer may move them. It also sets p.Bare and p.Literal.
 func (p *putter) checkSigned() error {
 	body := p.New[p.NewBody:]
 	known, ofNote := p.knownComments()
@@ -39,7 +39,7 @@ func (p *putter) checkSigned() error {
 			p.Bare[c.Of(p.Doc.Raw)] = true
 		}
 	}
-	return p.checkNames(body)
+	return nil
 }
 
 // knownComments counts the comments that the writer may write: comments in the view, comments whose deletion is
@@ -83,30 +83,6 @@ func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
 	case !p.isWritersName(c.By().Author), strings.Contains(text[:c.Body.Start-c.Start], "authorId="):
 		return &RefusedError{Line: line, Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.By().Author),
 			advice: "write the comment without a name"}
-	}
-	return nil
-}
-
-// checkNames refuses new marks that carry another author's name: acceptance would attribute them to that author.
-func (p *putter) checkNames(body string) error {
-	names := critic.SignedMarks(body)
-	if len(names) == 0 {
-		return nil
-	}
-	known := make(map[string]int)
-	for _, view := range []string{p.Old, p.Doc.Raw, p.original} {
-		countMost(known, view, critic.SignedMarks(view))
-	}
-	zones := markdown.NewZones(p.New)
-	for _, c := range names {
-		if zones.In(p.NewBody + c.Start) {
-			continue
-		}
-		text := c.Of(body)
-		if known[text]--; known[text] < 0 && !p.isWritersName(c.By().Author) {
-			return &RefusedError{Line: span.LineOf(p.New, p.NewBody+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.By().Author),
-				advice: "leave the name out"}
-		}
 	}
 	return nil
 }

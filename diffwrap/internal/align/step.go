@@ -18,7 +18,7 @@ const (
 	stepRewrapped                 // a paragraph whose line breaks changed more than its words
 )
 
-// lineScript lists the unchanged lines and the gaps between them. Blank lines next to a gap are separate steps.
+// lineScript lists the unchanged lines and the gaps between them.
 func lineScript(o *lineText, match []int, newLines int) (out []step) {
 	i, j := 0, 0
 	upTo := func(k, partner int, w stepKind) {
@@ -36,16 +36,7 @@ func lineScript(o *lineText, match []int, newLines int) (out []step) {
 		for end < len(match) && match[end] == match[end-1]+1 {
 			end++
 		}
-		text, after := k, end
-		for text < end && o.blank(text) {
-			text++
-		}
-		for after > text && o.blank(after-1) {
-			after--
-		}
-		for _, border := range []int{text, after, end} {
-			upTo(border, match[k]+border-k, stepSame)
-		}
+		upTo(end, match[k]+end-k, stepSame)
 		k = end - 1
 	}
 	upTo(len(match), newLines, stepGap)

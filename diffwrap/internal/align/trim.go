@@ -9,29 +9,14 @@ import (
 // differing returns the ranges between the common start and the common end of two texts. The ranges start before a line
 // break or at the start of the texts, end at the end of a line, and cut no comment.
 func differing(old, new Side) Hunk {
-	oldEnd, newEnd := withoutFinalBreak(old, new)
-	head := commonHead(old, new, oldEnd, newEnd)
-	tail := commonTail(old, new, Hunk{span.New(head, oldEnd), span.New(head, newEnd)})
-	return Hunk{span.New(head, oldEnd-tail), span.New(head, newEnd-tail)}
-}
-
-// withoutFinalBreak returns the ends of both texts without a final line break that both have. So appended text goes
-// before the final break, and the stored text still ends with a break.
-func withoutFinalBreak(old, new Side) (oldEnd, newEnd int) {
-	a, b := old.Text, new.Text
-	if !strings.HasSuffix(a, "\n") || !strings.HasSuffix(b, "\n") {
-		return len(a), len(b)
-	}
-	o, n := span.BreakStart(a, len(a)-1, 0), span.BreakStart(b, len(b)-1, 0)
-	if a[o:] != b[n:] || cutsComment(old, new, o, n) {
-		return len(a), len(b)
-	}
-	return o, n
+	head := commonHead(old, new)
+	tail := commonTail(old, new, Hunk{span.New(head, len(old.Text)), span.New(head, len(new.Text))})
+	return Hunk{span.New(head, len(old.Text)-tail), span.New(head, len(new.Text)-tail)}
 }
 
 // commonHead returns the length of the longest common start of both texts that ends at a line end.
-func commonHead(old, new Side, oldEnd, newEnd int) int {
-	o, n := old.Text[:oldEnd], new.Text[:newEnd]
+func commonHead(old, new Side) int {
+	o, n := old.Text, new.Text
 	head := Prefix(o, n)
 	if atLineEnd(o, head) && atLineEnd(n, head) && !cutsComment(old, new, head, head) {
 		return head

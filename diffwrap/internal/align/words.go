@@ -32,7 +32,7 @@ func (r *Comparer) KeepWords(oldSide, newSide Side, hunks []Hunk, letters bool) 
 	end := 0
 	for len(hunks) > 0 {
 		count := 1
-		for count < len(hunks) && NoWordBetween(old, new, hunks[count-1], hunks[count]) {
+		for count < len(hunks) && noWordBetween(old, new, hunks[count-1], hunks[count]) {
 			count++
 		}
 		h := hunks[0].Union(hunks[count-1])
@@ -96,8 +96,8 @@ func (h Hunk) shares(old, new string, i, j int, letters bool) bool {
 	return true
 }
 
-// NoWordBetween reports whether the text between two hunks contains no whole word.
-func NoWordBetween(old, new string, before, after Hunk) bool {
+// noWordBetween reports whether the text between two hunks contains no whole word.
+func noWordBetween(old, new string, before, after Hunk) bool {
 	between := old[before.Old.End:after.Old.Start]
 	if markdown.JoinsWord(old[:before.Old.End], between) || markdown.JoinsWord(new[:before.New.End], between) {
 		between = strings.TrimLeftFunc(between, markdown.InWord)

@@ -72,29 +72,3 @@ func CommentsIn(text string) []Cell {
 		i = c.End
 	}
 }
-
-// SignedMarks finds all text that parses as a mark or an attribution with a name, literal or not.
-func SignedMarks(text string) []Cell {
-	if !strings.Contains(text, "{\"") && !strings.Contains(text, "=\"") {
-		return nil
-	}
-	reader := parser{Document: &Document{Raw: text}}
-	find := span.Finder{Text: text}
-	var out []Cell
-	for i := 0; ; i++ {
-		brace := strings.IndexByte(text[i:], '{')
-		if brace < 0 {
-			return out
-		}
-		i += brace
-		c, ok := reader.mark(&find, i)
-		if !ok {
-			m, n := readTail(text[i:])
-			c = Cell{Span: span.New(i, i+n)}
-			c.attribute(m.Attribution)
-		}
-		if c.By().Author != "" {
-			out = append(out, c)
-		}
-	}
-}

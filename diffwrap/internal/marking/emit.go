@@ -12,7 +12,7 @@ import (
 )
 
 type WriteOptions struct {
-	Literal bool // cut every delimiter in a run, also delimiters that matter to few parsers; write new comments as text
+	Literal bool // cut every delimiter in a run, also delimiters that matter to few parsers
 	InPlace bool // keep runs at the places that the comparison gave them, even if unchanged blocks are rendered differently
 }
 
@@ -41,7 +41,7 @@ type marked struct {
 // do not end in text that parsers take for openers.
 func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	text := r.new.Of(p.New)
-	notes := p.notes(text, r.old, how.Literal)
+	notes := p.comments(text)
 	before, after := align.Side{Text: r.old.text, Comments: r.old.notes}, align.Side{Text: text, Comments: notes}
 	fragment := !span.StartsLine(p.Doc.Raw, r.from.off) && p.Doc.Raw[:r.from.off] != "\ufeff"
 	hunks := p.comparer.Readable(before, after, fragment, p.anchors(r, notes, changes))
@@ -73,20 +73,13 @@ func (e *emitter) write(m marked) {
 	for _, h := range m.hunks {
 		e.deleted = append(e.deleted, nil)
 		e.keep(old, span.New(done, h.Old.Start))
-		apart := e.onlyComments(m.text, h.New, m.notes)
-		if apart || h.Old.Empty() {
-			e.leave(old, h.Old.Start)
-		}
-		if !apart {
-			e.delete(old, h.Old)
-		}
 		if h.Old.Empty() {
+			e.leave(old, h.Old.Start)
 			h.New.Start = e.addAround(m, h)
+		} else {
+			e.delete(old, h.Old)
 		}
 		e.add(m.text, h.New, m.notes, m.new.Start)
-		if apart {
-			e.delete(old, h.Old)
-		}
 		done = h.Old.End
 	}
 	e.keep(old, span.New(done, len(old.text)+1))
@@ -224,21 +217,6 @@ func (e *emitter) open(opener string) {
 func (e *emitter) at() int { return e.out + e.pending.Len() }
 
 func (p *part) isComment() bool { return p.role == roleForeignComment || p.cell.Comment > 0 }
-
-// onlyComments reports whether text[s] consists of the writer's comments. Such comments are written before the text
-// that they replace. After the deletion of that text they would count as comments on the deletion, and would be removed
-// with it.
-func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool {
-	if s.Empty() {
-		return false
-	}
-	for _, n := range align.Inside(notes, s) {
-		if n.Start == s.Start && e.Bare[n.Of(text)] {
-			s.Start = n.End
-		}
-	}
-	return s.Empty()
-}
 
 // add writes text[s] as added, and the writer's comments in it without marks. base is the offset of text in the whole
 // new text.

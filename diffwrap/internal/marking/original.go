@@ -79,20 +79,6 @@ func (p *part) inComment(before *part) bool {
 	return p.role == roleDropped && before.role == roleDropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
 }
 
-// notes finds the comments in the new text of a region. If literal is set, it returns only the comments that the region
-// already has, and new comments count as text.
-func (p *Patch) notes(text string, old *original, literal bool) []span.Span {
-	notes := p.comments(text)
-	if !literal {
-		return notes
-	}
-	known := make(map[string]bool)
-	for _, n := range old.notes {
-		known[n.Of(old.text)] = true
-	}
-	return slices.DeleteFunc(notes, func(n span.Span) bool { return !known[n.Of(text)] })
-}
-
 // anchors pairs each text that must stay with its place in the region's new text. Such texts are comments, and text
 // that a user typed into a word that the writer is changing. anchors considers only texts that the writer did not
 // touch.

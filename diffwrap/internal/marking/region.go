@@ -32,7 +32,8 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 	end := p.top()
 	delta := p.NewBody - p.OldBody // new offset minus old offset before the region's changes
 	for len(changes) > 0 {
-		r := region{from: p.regionStart(changes[0])}
+		at := changes[0].Old.Start
+		r := region{from: p.startBefore(p.pieceBefore(at), at)}
 		if r.from.off < end.off {
 			r.from = end
 		}
@@ -184,22 +185,6 @@ func (p *Patch) top() place {
 	return place{len(p.pieces), p.RawBody, p.OldBody}
 }
 
-// regionStart finds the start of the region around a change. The start is usually before the line break that precedes
-// the change, or after another author's text on the same line. If the change adds or deletes whole lines after
-// unchanged text, the start is at the change itself.
-func (p *Patch) regionStart(c align.Hunk) place {
-	top := p.top()
-	at := c.Old.Start
-	k := p.pieceBefore(at)
-	if !c.Old.Empty() {
-		k = p.foreignBefore(k, at)
-	}
-	if k >= top.piece && p.startsAtLine(c, k) {
-		return place{k, p.pieces[k].Start + at - p.pieces[k].View.Start, at}
-	}
-	return p.startBefore(k, at)
-}
-
 // startBefore searches backward from piece k for the last possible start of a region that is not after the given offset
 // of the accepted view. The start is before a line break, after another author's text, or at the start of the body.
 func (p *Patch) startBefore(k, at int) place {
@@ -209,14 +194,9 @@ func (p *Patch) startBefore(k, at int) place {
 		if x.role == roleForeignText {
 			return place{k + 1, x.End, x.View.End}
 		}
-		for x.role == roleOriginal {
-			brk, ok := p.breakBefore(k, at)
-			if !ok || brk < top.off {
-				break
-			}
-			at = x.View.Start + brk - x.Start
-			if p.parts(k, brk) {
-				return place{k, brk, at}
+		if x.role == roleOriginal {
+			if brk, ok := p.breakBefore(k, at); ok && brk >= top.off {
+				return place{k, brk, x.View.Start + brk - x.Start}
 			}
 		}
 		at = x.View.Start
@@ -234,25 +214,6 @@ func (p *Patch) pieceBefore(at int) int {
 	return k
 }
 
-// foreignBefore considers the pieces without visible text that follow piece k at one offset of the view. It returns the
-// index of the last foreign text among these pieces, or k if there is none. An addition there goes before such a text,
-// and a deletion after it.
-func (p *Patch) foreignBefore(k, at int) int {
-	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
-		if p.pieces[j].role == roleForeignText {
-			k = j
-		}
-	}
-	return k
-}
-
-// startsAtLine reports whether a change adds or deletes whole lines directly after unchanged text of piece k.
-func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
-	x := &p.pieces[k]
-	inside := c.Old.Start < x.View.End || c.Old.Start == len(p.Old) && k == len(p.pieces)-1
-	return x.role == roleOriginal && inside && span.StartsWithBreak(c.Old.Of(p.Old)) && span.StartsWithBreak(c.New.Of(p.New))
-}
-
 // breakBefore returns the start, in raw, of the last line break in the unchanged piece k that ends at or before the
 // given offset of the accepted view.
 func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
@@ -263,18 +224,6 @@ func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 		return 0, false
 	}
 	return x.Start + span.BreakStart(text, feed, 0), true
-}
-
-// parts reports whether a region may start or end before the line break at brk, an offset in the unchanged piece k. It
-// returns false if brk is the start of the piece and the writer's own mark before the piece contains a line break. The
-// lines of that mark and the next line are then written together, so that the new raw text does not depend on the order
-// of the changes.
-func (p *Patch) parts(k, brk int) bool {
-	if brk > p.pieces[k].Start || k == 0 {
-		return true
-	}
-	before := &p.pieces[k-1]
-	return before.role != roleOwn && before.role != roleDropped || strings.IndexByte(before.Of(p.Doc.Raw), '\n') < 0
 }
 
 // regionEnd finds the end of the region that starts with changes[0], in pieces[from]. rest are the remaining changes,
@@ -307,16 +256,11 @@ func (p *Patch) stopAfter(k, at int) place {
 		if x.role != roleOriginal {
 			continue
 		}
-		for off := x.Start + max(0, at-x.View.Start); off < x.End; off++ {
-			feed := strings.IndexByte(p.Doc.Raw[off:x.End], '\n')
-			if feed < 0 {
-				break
-			}
-			brk := off + span.BreakStart(p.Doc.Raw[off:x.End], feed, 0)
-			if p.parts(k, brk) {
+		if off := x.Start + max(0, at-x.View.Start); off < x.End {
+			if feed := strings.IndexByte(p.Doc.Raw[off:x.End], '\n'); feed >= 0 {
+				brk := off + span.BreakStart(p.Doc.Raw[off:x.End], feed, 0)
 				return place{k, brk, x.View.Start + brk - x.Start}
 			}
-			off += feed
 		}
 	}
 	return place{len(p.pieces), len(p.Doc.Raw), len(p.Old)}

@@ -33,27 +33,19 @@ func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 			end = x.View.End
 			continue
 		}
-		for n < len(hunks) && align.NoWordBetween(p.Old, p.New, hunks[n-1], hunks[n]) {
-			n++
-		}
-		first, rest := hunks[0], len(out)
-		for rest > 0 && out[rest-1].Old.Start >= end && align.NoWordBetween(p.Old, p.New, out[rest-1], first) {
-			rest--
-			first = out[rest].Union(first)
-		}
 		room := span.New(end, len(p.Old))
-		if rest > 0 {
-			room.Start = max(room.Start, out[rest-1].Old.End)
+		if len(out) > 0 {
+			room.Start = max(room.Start, out[len(out)-1].Old.End)
 		}
 		if n < len(hunks) {
 			room.End = hunks[n].Old.Start
 		}
-		before, after, ok := p.splitAround(first, hunks[n-1], x.View, room)
+		before, after, ok := p.splitAround(hunks[0], hunks[n-1], x.View, room)
 		switch {
 		case ok:
 			end = x.View.End
 			hunks = append([]align.Hunk{after}, hunks[n:]...)
-			out = append(out[:rest], before)
+			out = append(out, before)
 		case p.isFixed(x):
 			delete(p.Fixed, p.Owners[x.cell.Start].Suggestion)
 		default:
@@ -100,25 +92,13 @@ func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
 	text := x.cell.Deleted().Of(p.Doc.Raw)
 	deleted := strings.FieldsFunc(text, notInWord)
 	for _, h := range touching(hunks, near) {
-		typed := p.wholeWords(h.New).Of(p.New)
+		typed := h.New.Of(p.New)
 		if len(deleted) == 0 && typed == text ||
 			slices.ContainsFunc(strings.FieldsFunc(typed, notInWord), func(w string) bool { return slices.Contains(deleted, w) }) {
 			return true
 		}
 	}
 	return false
-}
-
-// wholeWords returns a range of the new view, extended to the words that it cuts.
-func (p *Patch) wholeWords(s span.Span) span.Span {
-	head, text, tail := p.New[:s.Start], s.Of(p.New), p.New[s.End:]
-	if markdown.JoinsWord(head, text) {
-		s.Start -= len(markdown.LastWord(head))
-	}
-	if markdown.JoinsWord(text, tail) {
-		s.End += len(tail) - len(strings.TrimLeftFunc(tail, markdown.InWord))
-	}
-	return s
 }
 
 func touching(hunks []align.Hunk, view span.Span) []align.Hunk {

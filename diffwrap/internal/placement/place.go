@@ -26,7 +26,7 @@ func Hunks(old, new align.Side, fragment bool, hunks []align.Hunk) []align.Hunk 
 	if len(hunks) == 0 {
 		return hunks
 	}
-	p := newLayout(old, new, fragment, hunks)
+	p := newLayout(old, new, fragment)
 	compared := p.unbroken(p.reshaped(hunks))
 	hunks = slices.Clone(compared)
 	for k, h := range hunks {
@@ -86,10 +86,10 @@ type layout struct {
 	work                 int // bytes of pending pages that may still be scanned
 }
 
-func newLayout(old, new align.Side, fragment bool, hunks []align.Hunk) *layout {
+func newLayout(old, new align.Side, fragment bool) *layout {
 	p := &layout{old: old, new: new, fragment: fragment, oldBlocks: block.Scan(old.Text), newBlocks: block.Scan(new.Text),
 		work: minWork + maxPages*(len(old.Text)+len(new.Text))}
-	p.match = p.matchBlocks(hunks)
+	p.match = p.matchBlocks()
 	p.oldAtoms, p.newAtoms = wrapped(old.Text, p.oldBlocks), wrapped(new.Text, p.newBlocks)
 	o, n := tally(p.oldBlocks), tally(p.newBlocks)
 	for _, k := range []block.Kind{block.Table, block.Code, block.Math, block.Callout, block.HTML, block.Comment} {
@@ -107,9 +107,9 @@ const (
 const maxPairs = 1 << 16
 
 // matchBlocks finds the unchanged blocks. It first matches equal blocks at the start and at the end of the texts. From
-// the other blocks that both texts have in the same order, it chooses the blocks with the most lines and prefers blocks
-// that no hunk touches. It matches none of these if that would take more than maxPairs comparisons.
-func (p *layout) matchBlocks(hunks []align.Hunk) []int {
+// the other blocks that both texts have in the same order, it chooses the blocks with the most lines. It matches none of
+// these if that would take more than maxPairs comparisons.
+func (p *layout) matchBlocks() []int {
 	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }
 	head, n, m := 0, len(p.oldBlocks), len(p.newBlocks)
@@ -125,18 +125,10 @@ func (p *layout) matchBlocks(hunks []align.Hunk) []int {
 	if rows*columns > maxPairs {
 		return match
 	}
-	weight := func(i int) int {
-		b := p.oldBlocks[i]
-		w := 4 * (2 + strings.Count(b.Of(p.old.Text), "\n"))
-		if from, to := touching(hunks, b.Span); from < to {
-			return w
-		}
-		return w + 1
-	}
 	best := make([]int, (rows+1)*(columns+1))
 	at := func(i, j int) *int { return &best[(i-head)*(columns+1)+j-head] }
 	for i := n - 1; i >= head; i-- {
-		w := weight(i)
+		w := 2 + strings.Count(p.oldBlocks[i].Of(p.old.Text), "\n")
 		for j := m - 1; j >= head; j-- {
 			*at(i, j) = max(*at(i+1, j), *at(i, j+1))
 			if same(i, j) {

@@ -57,7 +57,7 @@ func checkHunks(t testing.TB, oldText, newText string) {
 	t.Helper()
 	old, new := side(oldText), side(newText)
 	hunks := (&align.Comparer{}).Readable(old, new, false, nil)
-	p := newLayout(old, new, false, hunks)
+	p := newLayout(old, new, false)
 	before := p.cost(p.reshaped(slices.Clone(hunks)))
 	placed := Hunks(old, new, false, slices.Clone(hunks))
 	at := align.Hunk{}
