@@ -84,6 +84,14 @@ func (p Person) Rename(oldRel, newRel string) {
 	}))
 }
 
+// Exchange exchanges the names of two files in one step.
+func (p Person) Exchange(rel, otherRel string) {
+	p.t.Helper()
+	p.check("exchange", rel, p.in(rel, func(dir disk.Dir, name string) error {
+		return p.in(otherRel, func(other disk.Dir, otherName string) error { return dir.Exchange(name, other, otherName) })
+	}))
+}
+
 func (p Person) Remove(rel string) {
 	p.t.Helper()
 	p.check("remove", rel, p.in(rel, removeAll))

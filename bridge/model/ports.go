@@ -121,6 +121,12 @@ type Stater interface {
 	Stat(rel string) (SourceEntry, error)
 }
 
+// Namer is a Source that knows the names of its files.
+type Namer interface {
+	// PathOf returns the last path that Scan or Run has reported for the file, unless it has another file now.
+	PathOf(file Stamp) (rel string, ok bool)
+}
+
 // Retractor is a Structure that can undo Create.
 type Retractor interface {
 	// Retract permanently deletes the new file at rel. If the file no longer has this stamp, or a program is about to

@@ -229,9 +229,14 @@ func holdsMostOf(h model.History, raw string) bool {
 	return 4*shared >= 3*max(n, m)
 }
 
-// isOfOther reports whether the file, which was read at the note's path, is the file of another document. A user has then
+// isOfOther reports whether the file, which was read at the note's path, is the file of another note. A user has then
 // moved another note over this one, and relayfs may not have followed the move yet.
 func (n *Locked) isOfOther(ctx context.Context, file model.Stamp) bool {
+	if s, ok := n.source.(model.Namer); ok {
+		if rel, ok := s.PathOf(file); ok && rel != n.node.Location().Rel {
+			return true
+		}
+	}
 	docs, err := n.store.DocsOf(file, model.ContentSum{})
 	return err == nil && slices.ContainsFunc(docs, func(d model.StoredDoc) bool {
 		other, err := n.isDocumentOf(ctx, d, "", file)

@@ -190,10 +190,10 @@ const (
 	moveStep = 50 * time.Millisecond
 )
 
-// awaitMove waits for moveStep if err says that the file of a note in the tree is missing. It reports whether the
-// change, which began at start, may be tried again.
+// awaitMove waits for moveStep if err says that the file of a note in the tree is missing, or that its path has the file
+// of another note. It reports whether the change, which began at start, may be tried again.
 func (n *Locked) awaitMove(ctx context.Context, err error, start time.Time) bool {
-	if !errors.Is(err, fs.ErrNotExist) || !n.node.Location().InTree || time.Since(start) > moveWait {
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, model.ErrConflict) || !n.node.Location().InTree || time.Since(start) > moveWait {
 		return false
 	}
 	n.Unlock()

@@ -2,11 +2,14 @@ package remote_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote"
 )
 
 // kinds are the servers that every test of behaviour runs against.
@@ -118,6 +121,66 @@ func TestOffline(t *testing.T) {
 		q.do("awaitText", args{"path": "New.md", "text": "made offline\n"})
 		q.do("awaitText", args{"path": "Renamed.md", "text": "other\n"})
 		q.clean()
+	})
+}
+
+// A proposal about a note becomes stale by a change of another client, but not by what relayfs itself writes, also after a
+// restart.
+func TestStaleProposals(t *testing.T) {
+	t.Parallel()
+	onEach(t, sharedServer, func(t *testing.T, s *server) {
+		p := s.person()
+		for _, path := range []string{"A.md", "B.md", "C.md"} {
+			p.do("create", args{"path": path, "text": "text of " + path + "\n"})
+		}
+		dir := t.TempDir()
+		start := func() *client {
+			c, err := open(t, s.address(), s.folder, dir, func(_ *remote.Options, o *bridge.Options) { o.Structure = bridge.StructurePropose })
+			noError(t, err)
+			return c
+		}
+		c := start()
+		stale := func() (paths []string) {
+			list, err := c.Proposals(t.Context(), "Team")
+			noError(t, err)
+			if len(list) != 3 {
+				t.Fatalf("proposals: %+v", list)
+			}
+			for _, p := range list {
+				if p.Stale {
+					paths = append(paths, string(p.Path))
+				}
+			}
+			return paths
+		}
+		for _, path := range []model.Path{"Team/A.md", "Team/B.md", "Team/C.md"} {
+			c.awaitText(path, "text of "+path.Base()+"\n")
+			c.write(path, func(s string) string { return "one " + s })
+			c.awaitSent()
+			c.rename(path, "Team/New "+model.Path(path.Base()))
+		}
+		c.write("Team/New A.md", func(s string) string { return "two " + s })
+		c.write("Team/New B.md", func(s string) string { return "two " + s })
+		c.awaitSent()
+		if got := stale(); len(got) != 0 {
+			t.Errorf("stale: %q", got)
+		}
+		c.stop()
+		c = start()
+		if got := stale(); len(got) != 0 {
+			t.Errorf("stale after a restart: %q", got)
+		}
+		c.stop()
+		p.do("insert", args{"path": "B.md", "at": 0, "text": "zero "})
+		c = start()
+		p.do("insert", args{"path": "C.md", "at": 0, "text": "zero "})
+		c.await("the changes", func() bool { return len(stale()) == 2 })
+		c.stop()
+		c = start()
+		if got := stale(); !slices.Equal(got, []string{"Team/B.md", "Team/C.md"}) {
+			t.Errorf("stale at the end: %q", got)
+		}
+		p.clean()
 	})
 }
 

@@ -147,3 +147,6 @@ func (v *Vault) chmod(rel string, mode fs.FileMode) (e model.SourceEntry, err er
 	st, err := f.Info()
 	return vaultdir.EntryOf(rel, &st), err
 }
+
+// PathOf implements model.Namer.
+func (v *Vault) PathOf(file model.Stamp) (rel string, ok bool) { return v.tree.pathOf(file) }

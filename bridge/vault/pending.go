@@ -82,6 +82,13 @@ func (w *watch) checkPending(now time.Time) {
 		if len(ready) == 0 {
 			return
 		}
+		for _, rel := range ready {
+			if c := w.pending[rel]; c != nil && c.there() {
+				if names := w.exchanged(rel, now); names != nil {
+					w.reportExchanged(names)
+				}
+			}
+		}
 		arrivals := w.unknown()
 		for _, rel := range ready {
 			switch c := w.pending[rel]; {

@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +77,45 @@ func isSameInode(a, b model.SourceEntry) bool {
 
 func isSameState(a, b model.SourceEntry) bool {
 	return a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime
+}
+
+// exchanged returns rel and the other names with which its file has exchanged its name: each name has the file that the
+// tree has under the next one. It returns nil if there are none. Names with other extensions do not count: a program may
+// save a file by an exchange with a temporary file.
+func (w *watch) exchanged(rel string, now time.Time) (names []string) {
+	for at := rel; ; {
+		w.mark(at)
+		c := w.pending[at]
+		w.observeOne(at, c, now)
+		next, ok := w.v.tree.pathOf(c.entry.Stamp)
+		if c.changing || !c.there() || c.entry.Dir || !ok || path.Ext(next) != path.Ext(at) {
+			return nil
+		}
+		names = append(names, at)
+		switch {
+		case next == rel && len(names) > 1:
+			return names
+		case slices.Contains(names, next):
+			return nil
+		}
+		at = next
+	}
+}
+
+// reportExchanged reports names that have exchanged their files as renames, the first of them by a name that no file has.
+func (w *watch) reportExchanged(names []string) {
+	ext := path.Ext(names[0])
+	free := strings.TrimSuffix(names[0], ext)
+	for free += " 1"; w.v.tree.entry(free+ext) != nil; free += " 1" {
+	}
+	first := *w.v.tree.entry(names[0])
+	first.Rel = free + ext
+	last := len(names) - 1
+	w.renamed(w.v.tree.entry(names[0]), first.Rel, &change{entry: first})
+	for i, to := range names[:last] {
+		w.renamed(w.v.tree.entry(names[i+1]), to, w.pending[to])
+	}
+	w.renamed(w.v.tree.entry(first.Rel), names[last], w.pending[names[last]])
 }
 
 // renamed reports that old is at newRel now. If it has changed since, newRel stays pending.

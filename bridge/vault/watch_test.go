@@ -442,6 +442,42 @@ func TestRenameOverAFile(t *testing.T) {
 	}
 }
 
+// Files that exchange their names at once are moved, however many they are.
+func TestExchangedNames(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	names := []string{"A.md", "dir/B.md", "C.md", "A 1.md"}
+	at := make(map[string]string) // the names of the files, by their first names
+	for _, rel := range names {
+		p.Save(rel, rel)
+		at[rel] = rel
+	}
+	events := follow(t, v)
+	for n := 2; n <= len(names); n++ {
+		p.Rename(names[0], "moving.txt")
+		for i, to := range names[:n-1] {
+			p.Rename(names[i+1], to)
+		}
+		p.Rename("moving.txt", names[n-1])
+		left := n + 1 // one file is moved out of the way
+		for _, ev := range await(t, events, "the renames", func(model.SourceEvent) bool { left--; return left == 0 }) {
+			if ev.Kind != model.EventRenamed {
+				t.Errorf("%d names: %v %s", n, ev.Kind, ev.Rel)
+			}
+			for first, now := range at {
+				if now == ev.OldRel {
+					at[first] = ev.Rel
+				}
+			}
+		}
+		for first, now := range at {
+			if got := p.Content(now); got != first {
+				t.Errorf("%d names: %s has %q, want %q", n, now, got, first)
+			}
+		}
+	}
+}
+
 // A move is a rename even if its old name is checked long after its new name, as in a folder that is polled. A second
 // name of a file is no move.
 func TestMoveOutOfAPolledFolder(t *testing.T) {

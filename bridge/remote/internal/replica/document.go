@@ -38,15 +38,16 @@ type Document struct {
 
 // docState is the state of a document. The caller of its methods holds the document's lock.
 type docState struct {
-	doc        *ycrdt.Doc // nil if it is not in memory
-	ownUpdates [][]byte   // updates of the change in progress
-	unstored   [][]byte   // updates from the server that are not stored yet
-	modTime    time.Time  // zero for a document without a history
-	version    int64      // counts changes in this process
-	last       uint64     // sequence number of the last local record
-	agent      string     // user for whom this process is registered in the document, or "" if not registered yet
-	reclaimed  int        // number of times that the registration was repeated
-	pruned     bool       // whether unneeded facts were removed
+	doc        *ycrdt.Doc       // nil if it is not in memory
+	ownUpdates [][]byte         // updates of the change in progress
+	unstored   [][]byte         // updates from the server that are not stored yet
+	modTime    time.Time        // zero for a document without a history
+	version    int64            // counts changes in this process
+	last       uint64           // sequence number of the last local record
+	written    model.ContentSum // of the note's text after the last call of Change
+	agent      string           // user for whom this process is registered in the document, or "" if not registered yet
+	reclaimed  int              // number of times that the registration was repeated
+	pruned     bool             // whether unneeded facts were removed
 
 	conflicts []string    // properties that two clients have set concurrently; see repair
 	repair    *time.Timer // calls repair; nil if there was no conflict
@@ -122,6 +123,7 @@ func (s *docState) load(store model.Store, id model.DocID, client ycrdt.ClientID
 	if err != nil {
 		return err
 	}
+	s.written = h.Sum
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range h.Records {
 		if err := doc.ApplyUpdate(rec.Update); err != nil {
@@ -197,6 +199,9 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			return err
 		}
 		rec.Len = s.doc.StateVector()[client] - rec.Clock
+		if d.Note {
+			s.written = model.SumOf(s.doc.Text(model.ContentsName).String())
+		}
 		if len(s.ownUpdates) == 0 {
 			if rec.Update == nil {
 				return nil

@@ -105,11 +105,13 @@ func (s *Set) Flush() error {
 	return errors.Join(errs...)
 }
 
+// append appends records of d, whose lock the caller holds.
 func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
-		// No file can lag behind these documents, so all records may be compacted.
-		s.Store.RecordFileSeq(d.id, seq, model.ContentSum{}, model.Stamp{})
+		// No file can lag behind these documents, so all records may be compacted. The sum is the evidence that a text is
+		// relayfs's own (History.WroteText).
+		s.Store.RecordFileSeq(d.id, seq, d.state.written, model.Stamp{})
 	}
 	return seq, err
 }

@@ -66,9 +66,6 @@ func Write(file, version string, folders []Folder, copyStore func(Folder, io.Wri
 		}
 	}
 	dir := owner.Folder(filepath.Dir(file))
-	if err := dir.Make(); err != nil {
-		return m, err
-	}
 	err = dir.Put(filepath.Base(file), func(out io.Writer) error {
 		w := &writer{zip.NewWriter(out)}
 		w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
