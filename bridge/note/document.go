@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -40,39 +39,21 @@ func NewDocID() model.DocID {
 // changeSaved applies a user's save to doc: the change from oldText, the document's text, to raw. It returns the
 // record.
 func (d *document) changeSaved(doc *ycrdt.Doc, oldText, raw string) model.Record {
+	text := doc.Text(model.ContentsName)
 	table := attribution.NewTable(nil) // authors of the marks
 	if attribution.MarksIn(oldText) {
 		if l, err := d.currentTable(); err == nil {
 			table = l
 		}
 	}
-	plan := planner.Save(table, doc.Text(model.ContentsName), oldText, raw, d.states)
+	plan := planner.Save(table, text, oldText, raw, func() ([]model.Record, []model.Revision) {
+		h, err := d.store.Load(d.id)
+		if err != nil {
+			return nil, nil // the text counts as newly typed
+		}
+		return h.Records, d.revisions()
+	})
 	return d.applyPlan(doc, oldText, &plan, model.Author{})
-}
-
-// takeSaved is changeSaved for the text of a file. If the user's program had read an earlier state, the first record
-// restores that state, and the second one has the user's change.
-func (d *document) takeSaved(doc *ycrdt.Doc, oldText, raw string) []model.Record {
-	text := doc.Text(model.ContentsName)
-	read, ok := planner.ReadState(text, oldText, raw, d.states)
-	if !ok {
-		return []model.Record{d.changeSaved(doc, oldText, raw)}
-	}
-	restored := d.changeSaved(doc, oldText, read)
-	restored.Seq = d.storedSeq + 1
-	stored, _ := d.states()
-	plan := planner.Save(attribution.NewTable(append(slices.Clip(stored), restored)), text, read, raw, d.states)
-	return []model.Record{restored, d.applyPlan(doc, read, &plan, model.Author{})}
-}
-
-// states returns the document's records, and its states from before records were merged. It returns none if the store
-// cannot read them: the text of a save then counts as newly typed.
-func (d *document) states() ([]model.Record, []model.Revision) {
-	h, err := d.store.Load(d.id)
-	if err != nil {
-		return nil, nil
-	}
-	return h.Records, d.revisions()
 }
 
 // revisions returns the document's states from before the store merged their records into one.
@@ -137,11 +118,9 @@ func (d *document) open(loc Location, raw string) ([]model.Record, error) {
 	if have == raw {
 		return nil, nil
 	}
-	records := d.takeSaved(d.doc, have, raw)
-	for i := range records {
-		records[i].DetectedLate = d.storedSeq > 0
-	}
-	return records, nil
+	rec := d.changeSaved(d.doc, have, raw)
+	rec.DetectedLate = d.storedSeq > 0
+	return []model.Record{rec}, nil
 }
 
 // applyPlan applies a plan's edits to doc, whose text is raw, and returns the record.

@@ -61,11 +61,9 @@ func (n *Locked) recover(ctx context.Context, loc Location, file *model.Version,
 	held := lastFileText(states, n.source, file.Raw())
 	interrupted := isInterrupted(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
-		records := n.takeSaved(n.doc, head.Raw(), file.Raw())
-		for i := range records {
-			records[i].DetectedLate = true
-		}
-		n.keepSaved(loc, model.SumOf(file.Raw()), stamp, records)
+		rec := n.changeSaved(n.doc, head.Raw(), file.Raw())
+		rec.DetectedLate = true
+		n.keepSaved(loc, model.SumOf(file.Raw()), stamp, []model.Record{rec})
 		return nil, nil
 	}
 	newest = n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
@@ -265,7 +263,7 @@ func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*mo
 		n.nameRuns(current)
 	}
 	if oldText != raw {
-		records = append(slices.Clip(records), n.takeSaved(n.doc, oldText, raw)...)
+		records = append(slices.Clip(records), n.changeSaved(n.doc, oldText, raw))
 	}
 	if !n.keepSaved(loc, model.SumOf(raw), file, records) {
 		current.SetRuns(nil) // the next document may give these characters other identities

@@ -45,7 +45,7 @@ func Save(table *attribution.Table, text *ycrdt.Text, oldText, raw string, histo
 func mayRestore(edits []diffwrap.Edit, raw string, text *ycrdt.Text) bool {
 	switch {
 	case !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }):
-		return hasDeleted(text)
+		return slices.ContainsFunc(text.Pieces(0, text.Len()), func(p ycrdt.Piece) bool { return p.Deleted })
 	case !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" }):
 		return attribution.MarksIn(raw)
 	}
@@ -69,46 +69,6 @@ func restoring(records []model.Record, older []model.Revision, oldText, raw stri
 		last = state - 1
 	}
 	return plan, false
-}
-
-// maxRead is the maximum number of earlier states that a user's program may have read before a save.
-const maxRead = 16
-
-// ReadState returns the earlier state that a user's program had read before it saved raw. It considers the states that
-// agents have replaced since the last change by a user, and takes the one whose words and delimiters differ least from raw,
-// if they differ less than those of oldText, the present text. A state does not count if the save adds a word or delimiter
-// to it that agents have added, too. ok is false if there is none, or if raw is an earlier state itself.
-func ReadState(text *ycrdt.Text, oldText, raw string, history func() ([]model.Record, []model.Revision)) (read string, ok bool) {
-	now, saved := textmerge.CountTokens(oldText), textmerge.CountTokens(raw)
-	if len(now.Beyond(saved)) == 0 && !hasDeleted(text) {
-		return "", false // the save only adds text, and no earlier state has other text
-	}
-	records, older := history()
-	n := len(records)
-	for n > 0 && records[n-1].Author != "" && records[n-1].Decision == nil {
-		n--
-	}
-	if n == len(records) {
-		return "", false
-	}
-	texts, seqs, err := statesOf(records, older)
-	isEarlier := func(state int) bool { return texts.Holds(state, raw) }
-	if err != nil || texts == nil || !texts.Holds(texts.Last, oldText) || slices.ContainsFunc(changing(texts), isEarlier) {
-		return "", false
-	}
-	least := now.Distance(saved)
-	for state := texts.Last - 1; state >= max(0, texts.Last-maxRead) && (n == 0 || seqs[state] >= records[n-1].Seq); state-- {
-		earlier, _ := texts.At(state)
-		had := textmerge.CountTokens(earlier)
-		if d := had.Distance(saved); d < least && !saved.Beyond(had).Meets(now.Beyond(had)) {
-			read, least, ok = earlier, d, true
-		}
-	}
-	return read, ok
-}
-
-func hasDeleted(text *ycrdt.Text) bool {
-	return slices.ContainsFunc(text.Pieces(0, text.Len()), func(p ycrdt.Piece) bool { return p.Deleted })
 }
 
 // restore plans the return to a state. raw is the text of that state, and table has its facts.
