@@ -73,13 +73,20 @@ func (e *emitter) write(m marked) {
 	for _, h := range m.hunks {
 		e.deleted = append(e.deleted, nil)
 		e.keep(old, span.New(done, h.Old.Start))
-		if h.Old.Empty() {
+		apart := e.onlyComments(m.text, h.New, m.notes)
+		if apart || h.Old.Empty() {
 			e.leave(old, h.Old.Start)
-			h.New.Start = e.addAround(m, h)
-		} else {
+		}
+		if !apart {
 			e.delete(old, h.Old)
 		}
+		if h.Old.Empty() {
+			h.New.Start = e.addAround(m, h)
+		}
 		e.add(m.text, h.New, m.notes, m.new.Start)
+		if apart {
+			e.delete(old, h.Old)
+		}
 		done = h.Old.End
 	}
 	e.keep(old, span.New(done, len(old.text)+1))
@@ -217,6 +224,21 @@ func (e *emitter) open(opener string) {
 func (e *emitter) at() int { return e.out + e.pending.Len() }
 
 func (p *part) isComment() bool { return p.role == roleForeignComment || p.cell.Comment > 0 }
+
+// onlyComments reports whether text[s] consists of the writer's comments. Such comments are written before the text
+// that they replace. After the deletion of that text they would count as comments on the deletion, and would be removed
+// with it.
+func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool {
+	if s.Empty() {
+		return false
+	}
+	for _, n := range align.Inside(notes, s) {
+		if n.Start == s.Start && e.Bare[n.Of(text)] {
+			s.Start = n.End
+		}
+	}
+	return s.Empty()
+}
 
 // add writes text[s] as added, and the writer's comments in it without marks. base is the offset of text in the whole
 // new text.
