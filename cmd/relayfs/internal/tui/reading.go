@@ -198,6 +198,7 @@ type editedMsg struct {
 func inEditor(id, revision, text string) tea.Cmd {
 	cmd, file, err := editorOf(text)
 	if err != nil {
+		os.Remove(file)
 		return func() tea.Msg { return editedMsg{err: err} }
 	}
 	return tea.ExecProcess(cmd, func(err error) tea.Msg {
