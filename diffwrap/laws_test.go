@@ -328,8 +328,8 @@ func isWritten(comment string) bool {
 
 var highlightOpens = regexp.MustCompile(`\{==(\{"[^}]*\}@@)?$`)
 
-// withoutWritten leaves out a highlight that ends what is undecided before a comment if it has nothing but comments that the
-// writer may write. A decision on the writer's marks between them takes the comments along, and then the highlight.
+// withoutWritten leaves out a highlight that has nothing but comments of the writer. It must open at the end of the first
+// part. A decision on the writer's marks in the highlight removes these comments, and then the highlight.
 func withoutWritten(undecided []string) ([]string, bool) {
 	opener := highlightOpens.FindStringIndex(undecided[0])
 	for k := 2; opener != nil && k < len(undecided) && isWritten(undecided[k-1]); k += 2 {

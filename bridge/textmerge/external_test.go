@@ -181,15 +181,7 @@ func delimitersGoTogether(t testing.TB, r *rand.Rand) {
 				t.Errorf("%q, torn %v -> %q: of %q one delimiter stays: %+v", before, torn, after, m.Of(before), got)
 			}
 		}
-		var broken []diffwrap.Span
-		for _, s := range torn {
-			if current, stays := textmerge.MapBack(where, s); stays {
-				broken = append(broken, current)
-			}
-		}
-		for _, m := range got.Broken {
-			broken = append(broken, m.To)
-		}
+		broken := brokenAfter(torn, where, got)
 		text := textmerge.Without(after, broken)
 		for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
 			if shown := wholeComment.ReplaceAllString(diffwrap.Everything.Render(text, view), ""); !literal && strings.ContainsAny(shown, "{}") {
@@ -226,7 +218,6 @@ func delimitersGoTogether(t testing.TB, r *rand.Rand) {
 				t.Errorf("%q, torn %v -> %q: %q is a new mark: %+v", before, torn, after, m.Of(after), got)
 			}
 		}
-		slices.SortFunc(broken, func(x, y diffwrap.Span) int { return x.Start - y.Start })
 		before, torn = after, broken
 	}
 }
@@ -247,21 +238,14 @@ func TestHalvesOfHighlightsBreakNoMarks(t *testing.T) {
 			after := strings.Join(lines, "")
 			got := textmerge.DiffExternal(before, after, broken)
 			where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
-			var now []diffwrap.Span
-			for _, s := range broken {
-				if current, stays := textmerge.MapBack(where, s); stays {
-					now = append(now, current)
-				}
-			}
+			now := brokenAfter(broken, where, got)
 			for _, m := range got.Broken {
-				now = append(now, m.To)
 				for _, whole := range []string{"{--x==}--}", "{++y++}"} {
 					if at := strings.Index(before, whole); at <= m.From.Start && m.From.Start < at+len(whole) {
 						t.Errorf("%q, torn %v -> %q: the mark %q is broken: %+v", before, broken, after, whole, got)
 					}
 				}
 			}
-			slices.SortFunc(now, func(x, y diffwrap.Span) int { return x.Start - y.Start })
 			text := textmerge.Without(after, now)
 			for _, v := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
 				shown := strings.NewReplacer("{==", "", "==}", "").Replace(diffwrap.Everything.Render(text, v))
@@ -274,7 +258,23 @@ func TestHalvesOfHighlightsBreakNoMarks(t *testing.T) {
 	})
 }
 
-// shownAfter returns the two views of a text after a save. All marks are an agent's: what is typed in them is plain.
+// brokenAfter returns the broken delimiters of a text after a save, in order. torn are those of the old text, and where maps
+// spans of the old text to the new one.
+func brokenAfter(torn []diffwrap.Span, where []textmerge.Match, c textmerge.ExternalChange) (now []diffwrap.Span) {
+	for _, s := range torn {
+		if current, stays := textmerge.MapBack(where, s); stays {
+			now = append(now, current)
+		}
+	}
+	for _, m := range c.Broken {
+		now = append(now, m.To)
+	}
+	slices.SortFunc(now, func(x, y diffwrap.Span) int { return x.Start - y.Start })
+	return now
+}
+
+// shownAfter returns the two views of a text after a save. It takes all marks for an agent's, so text that the save types in
+// them is plain.
 func shownAfter(before, after string, c textmerge.ExternalChange) (o, a string) {
 	where := textmerge.SwapSides(textmerge.Unchanged(len(before), c.Edits))
 	pending := make([]bool, len(after))

@@ -79,14 +79,12 @@ func isSameState(a, b model.SourceEntry) bool {
 	return a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime
 }
 
-// exchanged returns rel and the other names with which its file has exchanged its name: each name has the file that the
-// tree has under the next one. It returns nil if there are none. Names with other extensions do not count: a program may
-// save a file by an exchange with a temporary file.
+// exchanged returns rel, which was just observed, and the other names with which its file has exchanged its name: each
+// name has the file that the tree has under the next one. It returns nil if there are none. Names with other extensions do
+// not count: a program may save a file by an exchange with a temporary file.
 func (w *watch) exchanged(rel string, now time.Time) (names []string) {
 	for at := rel; ; {
-		w.mark(at)
 		c := w.pending[at]
-		w.observeOne(at, c, now)
 		next, ok := w.v.tree.pathOf(c.entry.Stamp)
 		if c.changing || !c.there() || c.entry.Dir || !ok || path.Ext(next) != path.Ext(at) {
 			return nil
@@ -99,6 +97,8 @@ func (w *watch) exchanged(rel string, now time.Time) (names []string) {
 			return nil
 		}
 		at = next
+		w.mark(at)
+		w.observeOne(at, w.pending[at], now)
 	}
 }
 
