@@ -72,7 +72,7 @@ func (r *rebaser) separateWords(e diffwrap.Edit, inserted bool) {
 	end := after[:strings.IndexByte(after, '\n')+1]
 	_, kept := sharedIn(r.shared, e.Off, e.Len+len(end))
 	switch {
-	case (joined || rest == "" && e.New != "") && end != "" && strings.TrimSpace(end) == "" && kept == 0:
+	case (joined && e.Len > 0 || rest == "" && e.New != "") && end != "" && strings.TrimSpace(end) == "" && kept == 0:
 		r.write(end)
 	case joined:
 		r.write(" ")
