@@ -297,14 +297,16 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 	if planned := v.RawKnown(); planned.Same(known) {
 		known = planned // the planner may have parsed the text
 	}
-	var untangled []diffwrap.Edit
-	if shared {
-		untangled = u.Corrected(known)
+	inWhole, untangled := known, []diffwrap.Edit(nil)
+	correct := func(edits []diffwrap.Edit) {
+		if len(edits) > 0 {
+			u = u.AfterEdits(edits)
+			inWhole, untangled = attribution.Known(u), diffwrap.Compose(len(v.Raw()), untangled, edits)
+		}
 	}
-	inWhole := known
-	if len(untangled) > 0 {
-		u = u.AfterEdits(untangled)
-		inWhole = attribution.Known(u)
+	if shared {
+		correct(t.Leftovers(u))
+		correct(u.Corrected(inWhole))
 	}
 	separated, x := t.CanonicalEdits(inWhole, u)
 	if len(untangled)+len(separated) == 0 {

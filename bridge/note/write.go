@@ -283,7 +283,7 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 func (n *Locked) changedIn(current *model.Version, raw string, plan planner.Plan, modTime time.Time) (*model.Version, bool) {
 	part := plan.Part
 	table, err := n.currentTable()
-	if part == nil || err != nil || table.HasBroken() {
+	if part == nil || err != nil {
 		return nil, false
 	}
 	after := model.NewVersion(raw[part.Start:len(raw)-(len(current.Raw())-part.End)], n.set.o.View, modTime)

@@ -177,64 +177,89 @@ func TestDecidedElsewhere(t *testing.T) {
 	}
 }
 
-// Two users decide differently on one suggestion while the server is down: both texts are deleted. The undo of one
-// decision after the other restores the suggestion.
-func TestDecidedBothWays(t *testing.T) {
+// Two mounts decide one suggestion while the server is down, and one or both undo that. Afterwards no word is there twice, and
+// no text of an agent counts without an acceptance. If all is undone, the suggestion is as before.
+func TestDecidedOnBothSides(t *testing.T) {
 	t.Parallel()
-	for _, order := range []string{"here first", "there first"} {
-		t.Run(order, func(t *testing.T) {
-			t.Parallel()
-			s := startServer(t, "relay-server")
-			here, there := mustOpen(t, s, structured), mustOpen(t, s, structured)
-			const n = "Team/n.md"
-			s.typist(t).create("n.md", "one two three four\n")
-			here.awaitText(n, "one two three four\n")
-			there.awaitText(n, "one two three four\n")
-			there.write(n, func(text string) string { return strings.Replace(text, "two", "TWO", 1) })
-			there.awaitSent()
-			both(here, there, n)
-			v, err := here.Open(t.Context(), n)
-			noError(t, err)
-			pending, list := v.Raw(), here.shown(n)
-			decide := func(c *client, verdict model.Verdict) {
-				found, err := c.Suggestions(t.Context(), n)
-				noError(t, err)
-				_, err = c.Decide(t.Context(), []string{found[0].ID}, verdict, model.Author{Name: "person"})
-				noError(t, err)
-			}
-			undo := func(c *client) {
-				_, err := c.Undo(t.Context(), "", model.Author{Name: "person"})
-				noError(t, err)
-			}
-			port := s.port
-			s.stop()
-			for _, c := range []*client{here, there} {
-				c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
-			}
-			decide(here, model.Accepted)
-			decide(there, model.Rejected)
-			s.start(port)
-			here.awaitSent()
-			there.awaitSent()
-			both(here, there, n)
-			here.awaitText(n, "one  three four\n")
-			if order == "here first" {
-				undo(here)
-				here.awaitSent()
-				both(here, there, n)
-				undo(there)
-			} else {
-				undo(there)
+	const n, text, changed = "Team/n.md", "one two three four\n", "one TWO three four\n"
+	sides := []string{"accept", "reject", "accept undo", "reject undo", "accept undo reject", "reject undo accept"}
+	for _, onHere := range sides {
+		for _, onThere := range sides {
+			t.Run(onHere+" and "+onThere, func(t *testing.T) {
+				t.Parallel()
+				s := startServer(t, "relay-server")
+				here, there := mustOpen(t, s, structured), mustOpen(t, s, structured)
+				s.typist(t).create("n.md", text)
+				here.awaitText(n, text)
+				there.awaitText(n, text)
+				there.write(n, func(string) string { return changed })
 				there.awaitSent()
 				both(here, there, n)
-				undo(here)
-			}
-			both(here, there, n)
-			here.await("the suggestion", func() bool {
+				list := here.shown(n)
+				do := func(c *client, what string) {
+					if what == "undo" {
+						_, err := c.Undo(t.Context(), "", model.Author{Name: "person"})
+						noError(t, err)
+						return
+					}
+					found, err := c.Suggestions(t.Context(), n)
+					noError(t, err)
+					_, err = c.Decide(t.Context(), []string{found[0].ID}, model.Verdict(what+"ed"), model.Author{Name: "person"})
+					noError(t, err)
+				}
+				meet := func() {
+					here.awaitSent()
+					there.awaitSent()
+					both(here, there, n)
+				}
+				port := s.port
+				s.stop()
+				for _, c := range []*client{here, there} {
+					c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
+				}
+				stands := map[*client]string{here: onHere, there: onThere}
+				for c, all := range stands {
+					for what := range strings.FieldsSeq(all) {
+						do(c, what)
+						stands[c] = what
+					}
+				}
+				s.start(port)
+				check := func() {
+					meet()
+					v, err := here.Open(t.Context(), n)
+					noError(t, err)
+					one, other := stands[here], stands[there]
+					original := v.Known().Original(v.Canonical())
+					for _, word := range []string{"two", "TWO"} {
+						if strings.Count(v.Text(), word) > 1 || strings.Count(original, word) > 1 {
+							t.Errorf("%q, %q and %v", v.Raw(), v.Text(), here.shown(n))
+						}
+					}
+					switch {
+					case one == "undo" && other == "undo" && !slices.Equal(here.shown(n), list),
+						one != "accept" && other != "accept" && v.Text() != text && len(here.shown(n)) == 0,
+						one != "reject" && other != "reject" && v.Text() != changed:
+						t.Errorf("%s here and %s there: %q, %q and %v", one, other, v.Raw(), v.Text(), here.shown(n))
+					}
+				}
+				check()
+				for _, c := range []*client{here, there} {
+					if stands[c] != "undo" {
+						do(c, "undo")
+						stands[c] = "undo"
+						check()
+					}
+				}
+				do(here, "reject")
+				meet()
 				v, err := here.Open(t.Context(), n)
-				return err == nil && v.Raw() == pending && slices.Equal(here.shown(n), list)
+				noError(t, err)
+				if v.Raw() != text {
+					t.Errorf("rejected in the end, the note is %q", v.Raw())
+				}
 			})
-		})
+		}
 	}
 }
 

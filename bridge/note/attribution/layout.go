@@ -240,10 +240,7 @@ func (u *Units) Delimits(s diffwrap.Span) bool {
 	return true
 }
 
-// HasBroken reports whether BrokenDelimiters may return anything.
-func (t *Table) HasBroken() bool { return t.hasBroken }
-
-// BrokenDelimiters returns the agents' delimiters that mark nothing, and the text that was rejected late (see refuse).
+// BrokenDelimiters returns the agents' delimiters that mark nothing.
 func (t *Table) BrokenDelimiters(u *Units) (list []diffwrap.Span) {
 	if !t.hasBroken {
 		return nil

@@ -38,7 +38,7 @@ type Fact struct {
 	Dels      []Atom
 	Syntax    bool   // part of a mark or comment that relayfs wrote
 	Literal   bool   // the character belongs to an opener that is text wherever it stands
-	Broken    bool   // the character belongs to an unmatched delimiter and is not text; see also refuse
+	Broken    bool   // the character belongs to an unmatched delimiter and is not text
 	Displaced bool   // a user typed the character instead of a suggestion that is pending again
 	Older     bool   // the character belongs to a comment that is older than the suggestion next to the comment
 	Undone    bool   // an undo removed the character or left it deleted
@@ -266,7 +266,12 @@ func (t *Table) Add(rec *model.Record) {
 	for _, l := range rec.Links {
 		t.rewrite(l, d)
 	}
-	t.update(rec.Restored, func(f Fact) Fact { f.Literal = false; return f })
+	t.update(rec.Restored, func(f Fact) Fact {
+		if f.Literal = false; f.IsDecidedAway() {
+			f.Ins, f.Dels = Atom{}, nil
+		}
+		return f
+	})
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
 	t.update(rec.LiteralOpeners, func(f Fact) Fact { f.Literal = true; return f })
@@ -324,8 +329,8 @@ func (s *Suggestion) isRejected() bool {
 	return s.Outcome != nil && s.Outcome.Verdict == model.Rejected
 }
 
-// refuse rejects the remaining text of a rejected suggestion, which a mount wrote before it had read the rejection.
-// That text stays in the document until the next write.
+// refuse rejects the remaining text of a rejected suggestion, which a mount wrote before it had read the rejection. See
+// also Leftovers.
 func (t *Table) refuse(s *Suggestion, seq uint64) {
 	if s.refused {
 		return
@@ -333,7 +338,7 @@ func (t *Table) refuse(s *Suggestion, seq uint64) {
 	s.refused = true
 	t.update(s.add, func(f Fact) Fact {
 		if f.Ins.Of == s && f.Ins.Status == Pending {
-			f.Ins, f.Broken, t.hasBroken = Atom{s, Rejected, seq}, true, true
+			f.Ins = Atom{s, Rejected, seq}
 		}
 		return f
 	})

@@ -162,7 +162,7 @@ func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
 		for _, rec := range map[bool][]*model.Record{false: {change, rejection}, true: {rejection, change}}[rejectedFirst] {
 			table.Add(rec)
 		}
-		if text, deleted := table.At(added), table.At(at); !text.Broken || text.Pending(false) != nil || deleted.Pending(true) != nil {
+		if text, deleted := table.At(added), table.At(at); !text.IsDecidedAway() || text.Pending(false) != nil || deleted.Pending(true) != nil {
 			t.Errorf("rejected first %v: what was added is %+v, what was deleted %+v", rejectedFirst, text, deleted)
 		}
 	}

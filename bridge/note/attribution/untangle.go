@@ -4,11 +4,44 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Two mounts of one server that write or decide concurrently may nest or interleave their marks. The fact of each
-// character shows to which mark it belongs, so relayfs can rewrite the marks from the facts.
+// Two mounts of one server that write or decide concurrently may nest or interleave their marks, and leave text that
+// should not be there. The fact of each character shows to which mark it belongs, so relayfs can rewrite the marks from
+// the facts.
+
+// Leftovers returns the edits that remove text that a mount wrote before it had read another mount's record: text that
+// the record decided away, and a second copy of text that both mounts restored or moved. Of the copies, the first in the
+// document stays.
+func (t *Table) Leftovers(u *Units) (edits []diffwrap.Edit) {
+	if u.facts == nil {
+		return nil
+	}
+	var copies []model.RangeValue[int]
+	if len(t.restoredFrom) > 0 {
+		for p := range u.all() {
+			for _, original := range t.OriginalIDs(p.ID) {
+				copies = append(copies, model.RangeValue[int]{Of: original, Value: p.Start})
+			}
+		}
+	}
+	first := model.RangesOf(copies, func(a, b int) bool { return a < b })
+	for p := range u.all() {
+		t.EachOriginal(p.ID, func(part, original model.IDRange, _ uint64) {
+			first.Each(original, func(same model.IDRange, start int, ok bool) {
+				if p.IsDecidedAway() || ok && start < p.Start {
+					cursor, from := textmerge.NewCursor(p.Of(u.Raw)), int(part.Clock-p.ID.Clock+same.Clock-original.Clock)
+					off, end := cursor.OffAt(from), cursor.OffAt(from+int(same.Len))
+					edits = append(edits, diffwrap.Edit{Off: p.Start + off, Len: end - off})
+				}
+			})
+		})
+	}
+	return edits
+}
 
 type delimiter struct {
 	at    int

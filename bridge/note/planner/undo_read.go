@@ -112,7 +112,11 @@ func (t *Undo) find() {
 			end := p.Pos
 			if !p.Deleted {
 				end += p.Len
-				live = append(live, model.RangeValue[bool]{Of: first.Part(p.ID.Clock-now.Clock, uint64(p.Len)), Value: true})
+				t.table.Each(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(part model.IDRange, fact *attribution.Fact) {
+					if !fact.IsDecidedAway() { // otherwise another mount wrote it before it had read the decision
+						live = append(live, model.RangeValue[bool]{Of: first.Part(part.Clock-now.Clock, part.Len), Value: true})
+					}
+				})
 			}
 			if aimed {
 				from, to = min(from, p.Pos), max(to, end)
