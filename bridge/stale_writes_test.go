@@ -64,7 +64,7 @@ func TestStaleWrites(t *testing.T) { randomtest.Check(t, 200, staleWrites) }
 
 // TestStaleWritesThatFailed runs sequences that failed in the past.
 func TestStaleWritesThatFailed(t *testing.T) {
-	for _, seed := range []string{"377664569771", "830006501"} {
+	for _, seed := range []string{"377664569771", "830006501", "960002954"} {
 		t.Setenv("RELAYFS_SEED", seed)
 		randomtest.Check(t, 1, staleWrites)
 	}

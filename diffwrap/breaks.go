@@ -11,12 +11,12 @@ import (
 // Many programs write only one kind of line break, although their users did not change the breaks. A break that the
 // writer kept gets the kind that it has in the last of the read texts that contains it. A new break gets a kind from
 // the first of the read texts: the kind of the break that it replaces, or of a break next to it. If the writer used
-// both kinds, KeepBreaks changes nothing.
+// both kinds, or wrote another carriage return before a break, KeepBreaks changes nothing.
 func KeepBreaks(written string, shown ...string) string {
 	shown = slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return !strings.Contains(s, "\n") })
 	plain := withLF(written)
 	crlf := len(written) - len(plain)
-	if len(shown) == 0 || crlf != 0 && crlf != strings.Count(plain, "\n") {
+	if len(shown) == 0 || crlf != 0 && crlf != strings.Count(plain, "\n") || strings.Contains(plain, "\r\n") {
 		return written
 	}
 	if !slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(s, "\r\n") }) {

@@ -14,6 +14,7 @@ func TestKeepBreaks(t *testing.T) {
 		{"LF in a note of CR LF", "a\nc\n", "a\r\nb\r\n", "", "a\r\nc\r\n"},
 		{"CR LF in a note of LF", "a\r\nc\r\n", "a\nb\n", "", "a\nc\n"},
 		{"both kinds written", "a\nc\r\n", "a\r\nb\n", "", "a\nc\r\n"},
+		{"a carriage return before a break", "a\r\r\n", "a\n", "", "a\r\r\n"},
 		{"a word of a mixed note", "a\nb c\nd\n", "a\r\nb\nd\r\n", "", "a\r\nb c\nd\r\n"},
 		{"the same in CR LF", "a\r\nb c\r\nd\r\n", "a\r\nb\nd\r\n", "", "a\r\nb c\nd\r\n"},
 		{"a new line is as the one above", "a\nx\nb\nc\n", "a\nb\r\nc\n", "", "a\nx\nb\r\nc\n"},
