@@ -288,11 +288,11 @@ func (t *Table) Add(rec *model.Record) {
 			f.Dels, f.Syntax = append(slices.DeleteFunc(slices.Clone(f.Dels), isPending), Atom{Of: s}), false
 			return f
 		})
-		s.add, s.del = m.Add, m.Del
+		late := s.isRejected()
+		s.add, s.del, s.refused = m.Add, m.Del, false
 		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
 			s.pendAgain()
 		}
-		late := s.isRejected()
 		for _, id := range m.Replaces {
 			if old := t.byID[id]; old != nil && old != s {
 				old.next = append(old.next, s)
@@ -326,7 +326,7 @@ func (t *Table) rewrite(l model.LinkRewrite, d *model.Decision) {
 func (s *Suggestion) pendAgain() { s.Outcome, s.refused, s.next = nil, false, nil }
 
 func (s *Suggestion) isRejected() bool {
-	return s.Outcome != nil && s.Outcome.Verdict == model.Rejected
+	return s.refused || s.Outcome != nil && s.Outcome.Verdict == model.Rejected
 }
 
 // refuse rejects the remaining text of a rejected suggestion, which a mount wrote before it had read the rejection. See

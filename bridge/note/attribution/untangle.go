@@ -127,7 +127,6 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 		spans = append(spans, m.Span)
 	}
 	var open []int // indexes in list
-	var edits []diffwrap.Edit
 	lone := make(map[int]bool)
 	for i, d := range list {
 		spans = append(spans, opener(d.at))
@@ -142,28 +141,39 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	for _, i := range open {
 		lone[i] = true
 	}
-	depth, start, tangled := 0, 0, false
-	var opener byte
+	type part struct {
+		diffwrap.Span
+		wrong bool
+	}
+	var parts []part // marks, tangled marks, and the surroundings of lone delimiters
+	var mark part
+	depth := 0
 	for i, d := range list {
 		switch {
 		case lone[i]:
-			if depth > 0 {
-				tangled = true
-				break
-			}
-			edits = append(edits, diffwrap.Edit{Off: d.at, Len: MarkEdge})
+			parts = append(parts, part{u.around(d), true})
 		case d.opens:
-			if depth == 0 {
-				start, opener, tangled = d.at, d.char, false
+			if depth++; depth == 1 {
+				mark = part{Span: opener(d.at)}
 			}
-			depth++
-			tangled = tangled || depth > 1
+			mark.wrong = mark.wrong || depth > 1
 		default:
 			depth--
-			tangled = tangled || d.char != opener
-			if depth == 0 && tangled {
-				edits = append(edits, u.rewritten(diffwrap.Span{Start: start, End: d.at + MarkEdge})...)
+			mark.End, mark.wrong = d.at+MarkEdge, mark.wrong || d.char != u.Raw[mark.Start+1]
+			if depth == 0 {
+				parts = append(parts, mark)
 			}
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return a.Start - b.Start })
+	var edits []diffwrap.Edit
+	for len(parts) > 0 {
+		p := parts[0]
+		for parts = parts[1:]; len(parts) > 0 && parts[0].Start < p.End; parts = parts[1:] {
+			p.End, p.wrong = max(p.End, parts[0].End), true
+		}
+		if p.wrong {
+			edits = append(edits, u.rewritten(p.Span)...)
 		}
 	}
 	for _, e := range edits {
@@ -172,6 +182,35 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	edits = append(edits, u.strayDelimiters(spans)...)
 	slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
 	return edits
+}
+
+// around returns the range from a delimiter without a partner to the nearest pending text that such a delimiter marks.
+// Without such text, it is the range of the delimiter.
+func (u *Units) around(d delimiter) diffwrap.Span {
+	s := opener(d.at)
+	marks := func(p Piece) bool {
+		char, _ := p.mark()
+		return char == string(d.char)
+	}
+	if !d.opens {
+		before := false // the piece before p is such text
+		for p := range u.In(diffwrap.Span{End: d.at}) {
+			is := marks(p)
+			if is && !before {
+				s.Start = p.Start
+			}
+			before = is
+		}
+		return s
+	}
+	for p := range u.In(diffwrap.Span{Start: s.End, End: len(u.Raw)}) {
+		if marks(p) {
+			s.End = p.End
+		} else if s.Len() > MarkEdge {
+			break
+		}
+	}
+	return s
 }
 
 // rewritten returns the edits that rewrite the marks in s.
