@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ type wordsOfTwo struct {
 	gone      map[string]bool // words of an accepted deletion
 	kept      map[string]bool // agents' words of an accepted addition
 	rewritten map[string]bool // words of lines that agents changed
-	accepted  bool            // since the mounts met
+	decided   bool            // since the mounts met
 	done      []string
 }
 
@@ -123,6 +124,7 @@ func (w *wordsOfTwo) agent(c *client) {
 		switch kind := w.IntN(5); {
 		case kind == 0:
 			j := w.IntN(len(lines))
+			w.add(w.rewritten, was)
 			lines[k], lines[j] = lines[j], lines[k]
 			words = strings.Fields(lines[k])
 		case len(words) == 0:
@@ -154,8 +156,8 @@ func (w *wordsOfTwo) decide(c *client) {
 	_, err = c.Decide(w.Context(), []string{s.ID}, verdict, model.Author{Name: "person"})
 	noError(w, err)
 	w.did("mount %d: %s %q %q", w.nameOf(c), verdict, s.Old, s.New)
+	w.decided = true
 	if verdict == model.Accepted {
-		w.accepted = true
 		w.add(w.gone, s.Old)
 		w.add(w.kept, s.New)
 	}
@@ -170,8 +172,9 @@ func wordsIn(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
+// add adds the words of a text; the parts of a suggestion may follow each other without a space.
 func (w *wordsOfTwo) add(to map[string]bool, text string) {
-	for _, word := range wordsIn(text) {
+	for _, word := range regexp.MustCompile("[uta][0-9]+x").FindAllString(text, -1) {
 		to[word] = true
 	}
 }
@@ -206,7 +209,7 @@ func (w *wordsOfTwo) check() {
 	fail := func(format string, args ...any) {
 		w.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.done, "\n"))
 	}
-	if w.accepted { // what the agent adds to its suggestion on another mount at that time is text, too
+	if w.decided { // what an agent adds to its suggestion on another mount at that time may become text
 		maps.Copy(w.kept, w.rewritten)
 	}
 	for k := 1; k <= w.next; k++ {
@@ -225,5 +228,5 @@ func (w *wordsOfTwo) check() {
 			}
 		}
 	}
-	w.accepted = false
+	w.decided = false
 }

@@ -288,18 +288,18 @@ func (t *Table) Add(rec *model.Record) {
 			f.Dels, f.Syntax = append(slices.DeleteFunc(slices.Clone(f.Dels), isPending), Atom{Of: s}), false
 			return f
 		})
-		late := s.isRejected()
-		s.add, s.del, s.refused = m.Add, m.Del, false
+		s.add, s.del = m.Add, m.Del
 		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
 			s.pendAgain()
 		}
+		late := s.isRejected()
 		for _, id := range m.Replaces {
 			if old := t.byID[id]; old != nil && old != s {
 				old.next = append(old.next, s)
 				late = late || old.isRejected()
 			}
 		}
-		if late {
+		if s.refused = false; late {
 			t.refuse(s, rec.Seq)
 		}
 	}

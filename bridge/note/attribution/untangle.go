@@ -112,14 +112,26 @@ func (u *Units) hasSyntax(s diffwrap.Span) bool {
 	return false
 }
 
-// Corrected returns the edits that rewrite tangled marks and remove unmatched delimiters. known has the known marks of
-// the text. Marks are tangled if a delimiter is part of the text.
+// Corrected returns the edits that rewrite marks from the facts where both differ, and remove unmatched delimiters. known
+// has the known marks of the text. They differ if marks are tangled (a delimiter is part of the text), or if pending text
+// is in a mark of the other kind or next to its mark. Pending text away from marks is a user's decision: the user has
+// removed the delimiters.
 func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	if u.facts == nil {
 		return nil
 	}
 	marks, text, spans := known.Layout(u.Raw)
-	if !slices.ContainsFunc(text, func(c diffwrap.Content) bool { return u.hasSyntax(c.Span) }) {
+	tangled := false
+	var elsewhere []diffwrap.Content // pending text that is not in a mark of its kind
+	for _, c := range text {
+		for p := range u.In(c.Span) {
+			char, _ := p.mark()
+			if tangled = tangled || p.isSyntax(); char == "+" && !c.Added || char == "-" && !c.Deleted {
+				elsewhere = append(elsewhere, diffwrap.Content{Span: p.Span, Mark: c.Mark, Added: char == "+"})
+			}
+		}
+	}
+	if !tangled && len(elsewhere) == 0 {
 		return nil
 	}
 	list := u.delimiters(marks)
@@ -128,11 +140,15 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	}
 	var open []int // indexes in list
 	lone := make(map[int]bool)
+	opens, closes := make(map[int]byte), make(map[int]byte) // by the end of the text before a mark, and the start of the text after it
 	for i, d := range list {
 		spans = append(spans, opener(d.at))
 		if d.opens {
-			open = append(open, i)
-		} else if len(open) > 0 {
+			open, opens[d.at] = append(open, i), d.char
+			continue
+		}
+		closes[d.at+MarkEdge] = d.char
+		if len(open) > 0 {
 			open = open[:len(open)-1]
 		} else {
 			lone[i] = true
@@ -165,6 +181,21 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 			}
 		}
 	}
+	for _, c := range elsewhere {
+		edge, wrong := byte('-'), c.Mark >= 0
+		if c.Added {
+			edge = '+'
+		}
+		if closes[c.Start] == edge {
+			c.Start, wrong = c.Start-MarkEdge, true
+		}
+		if opens[c.End] == edge {
+			c.End, wrong = c.End+MarkEdge, true
+		}
+		if wrong {
+			parts = append(parts, part{c.Span, true})
+		}
+	}
 	slices.SortFunc(parts, func(a, b part) int { return a.Start - b.Start })
 	var edits []diffwrap.Edit
 	for len(parts) > 0 {
@@ -176,6 +207,7 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 			edits = append(edits, u.rewritten(p.Span)...)
 		}
 	}
+	edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.New == u.Raw[e.Off:e.Off+e.Len] })
 	for _, e := range edits {
 		spans = append(spans, diffwrap.Span{Start: e.Off, End: e.Off + e.Len})
 	}
