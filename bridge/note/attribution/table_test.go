@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -148,22 +149,30 @@ func TestTypedTextStandsApart(t *testing.T) {
 	}
 }
 
-// One mount makes something else of a suggestion while another one rejects it: nothing of it waits, or is text, whichever is
-// read first.
+// One mount changes a suggestion twice while another one rejects it: nothing of it is pending, or text, in whichever order
+// the records are read.
 func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
-	at, added := model.IDRange{Client: 1, Len: 4}, model.IDRange{Client: 3, Len: 2}
-	for _, rejectedFirst := range []bool{false, true} {
+	at, added, again := model.IDRange{Client: 1, Len: 4}, model.IDRange{Client: 3, Len: 2}, model.IDRange{Client: 3, Clock: 2, Len: 2}
+	change := func(seq uint64, of string, to model.IDRange) *model.Record {
+		return &model.Record{Seq: seq, Author: "agent", Client: 3, Clock: to.Clock, Len: 2, Marks: []model.MarkRecord{{Replaces: []string{of}, Add: []model.IDRange{to}, Del: []model.IDRange{at}}}}
+	}
+	table := NewTable(replacements(1))
+	old := table.At(at).Dels[0].Of.ID
+	first := change(3, old, added)
+	table.Add(first)
+	second := change(4, table.At(added).Ins.Of.ID, again)
+	rejection := &model.Record{Seq: 5, Author: "person", Decision: &model.Decision{
+		Verdict: model.Rejected, Items: []model.DecidedItem{{ID: old}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RoleDeletionRejected}},
+	}}
+	for i, records := range [][]*model.Record{{rejection, first, second}, {first, rejection, second}, {first, second, rejection}} {
 		table := NewTable(replacements(1))
-		old := table.At(at).Dels[0].Of
-		change := &model.Record{Seq: 3, Author: "agent", Client: 3, Len: 2, Marks: []model.MarkRecord{{Replaces: []string{old.ID}, Add: []model.IDRange{added}, Del: []model.IDRange{at}}}}
-		rejection := &model.Record{Seq: 4, Author: "person", Decision: &model.Decision{
-			Verdict: model.Rejected, Items: []model.DecidedItem{{ID: old.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RoleDeletionRejected}},
-		}}
-		for _, rec := range map[bool][]*model.Record{false: {change, rejection}, true: {rejection, change}}[rejectedFirst] {
+		for _, rec := range records {
 			table.Add(rec)
 		}
-		if text, deleted := table.At(added), table.At(at); !text.IsDecidedAway() || text.Pending(false) != nil || deleted.Pending(true) != nil {
-			t.Errorf("rejected first %v: what was added is %+v, what was deleted %+v", rejectedFirst, text, deleted)
+		for _, r := range []model.IDRange{added, again} {
+			if text, deleted := table.At(r), table.At(at); !text.IsDecidedAway() || text.Pending(false) != nil || deleted.Pending(true) != nil {
+				t.Errorf("order %d: what was added is %+v, what was deleted %+v", i, text, deleted)
+			}
 		}
 	}
 }
@@ -209,5 +218,37 @@ func TestStrays(t *testing.T) {
 	u := table.UnitsOf(raw, []ycrdt.Run{{ID: ycrdt.ID{Client: 1}, Len: 3}, {ID: ycrdt.ID{Client: 2}, Len: 1}, {ID: ycrdt.ID{Client: 1, Clock: 3}, Len: 1}, {ID: ycrdt.ID{Client: 3}, Len: 7}})
 	if got := diffwrap.Apply(raw, u.Corrected(Known(u))); got != "a{b {++-++}" {
 		t.Errorf("%q becomes %q", raw, got)
+	}
+}
+
+// Where delimiters of agents and the facts differ, the facts count, except for pending text without delimiters.
+func TestMarksFollowTheFacts(t *testing.T) {
+	agent := &Writer{author: "agent", agent: true}
+	of := Atom{Of: &Suggestion{ID: "1", Writer: agent}}
+	facts := map[byte]*Fact{
+		's': {By: agent, Syntax: true},
+		'+': {By: agent, Ins: of},
+		'-': {Dels: []Atom{of}},
+		'.': new(Fact),
+	}
+	for _, tt := range []struct{ raw, facts, want string }{
+		{"{--ab--}c", "sss--sss.", "{--ab--}c"},
+		{"{--ab c", "sss--..", "{--ab--} c"},
+		{"ab cd--}e", "--.--sss.", "ab {--cd--}e"},
+		{"--}{++a++}--}", "ssssss+ssssss", "{++a++}"},
+		{"{--abc--}", "sss-+-sss", "{--a--}{++b++}{--c--}"},
+		{"{--{--a--}--}", "ssssss-ssssss", "{--a--}"},
+		{"{--a--}bc", "sss-sss-.", "{--ab--}c"},
+		{"a{--b--}c", "-sss-sss.", "{--ab--}c"},
+		{"{++a++}b c", "sss+sss-..", "{++a++}b c"},
+		{"a {--b--}", "-.sss-sss", "a {--b--}"},
+	} {
+		u := UnitsOf(tt.raw, slices.Repeat([]ycrdt.Run{{Len: 1}}, len(tt.raw)))
+		for i := range tt.raw {
+			u.facts = append(u.facts, facts[tt.facts[i]])
+		}
+		if got := diffwrap.Apply(tt.raw, u.Corrected(Known(u))); got != tt.want {
+			t.Errorf("%q with %q: %q, want %q", tt.raw, tt.facts, got, tt.want)
+		}
 	}
 }
