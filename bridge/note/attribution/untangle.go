@@ -140,7 +140,7 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	}
 	var open []int // indexes in list
 	lone := make(map[int]bool)
-	opens, closes := make(map[int]byte), make(map[int]byte) // by the end of the text before a mark, and the start of the text after it
+	opens, closes := make(map[int]byte), make(map[int]byte) // delimiters by their start, and by their end
 	for i, d := range list {
 		spans = append(spans, opener(d.at))
 		if d.opens {
@@ -163,11 +163,11 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	}
 	var parts []part // marks, tangled marks, and the surroundings of lone delimiters
 	var mark part
-	depth := 0
+	depth, pending := 0, u.pendingRuns()
 	for i, d := range list {
 		switch {
 		case lone[i]:
-			parts = append(parts, part{u.around(d), true})
+			parts = append(parts, part{around(d, pending[d.char]), true})
 		case d.opens:
 			if depth++; depth == 1 {
 				mark = part{Span: opener(d.at)}
@@ -216,31 +216,33 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	return edits
 }
 
+// pendingRuns lists the ranges of pending text without a gap, by the character of their delimiters.
+func (u *Units) pendingRuns() map[byte][]diffwrap.Span {
+	runs := make(map[byte][]diffwrap.Span)
+	for p := range u.all() {
+		char, _ := p.mark()
+		if char == "" {
+			continue
+		}
+		if list := runs[char[0]]; len(list) > 0 && list[len(list)-1].End == p.Start {
+			list[len(list)-1].End = p.End
+		} else {
+			runs[char[0]] = append(list, p.Span)
+		}
+	}
+	return runs
+}
+
 // around returns the range from a delimiter without a partner to the nearest pending text that such a delimiter marks.
 // Without such text, it is the range of the delimiter.
-func (u *Units) around(d delimiter) diffwrap.Span {
+func around(d delimiter, runs []diffwrap.Span) diffwrap.Span {
 	s := opener(d.at)
-	marks := func(p Piece) bool {
-		char, _ := p.mark()
-		return char == string(d.char)
-	}
-	if !d.opens {
-		before := false // the piece before p is such text
-		for p := range u.In(diffwrap.Span{End: d.at}) {
-			is := marks(p)
-			if is && !before {
-				s.Start = p.Start
-			}
-			before = is
-		}
-		return s
-	}
-	for p := range u.In(diffwrap.Span{Start: s.End, End: len(u.Raw)}) {
-		if marks(p) {
-			s.End = p.End
-		} else if s.Len() > MarkEdge {
-			break
-		}
+	next, _ := slices.BinarySearchFunc(runs, d.at, func(r diffwrap.Span, at int) int { return r.Start - at })
+	switch {
+	case d.opens && next < len(runs):
+		s.End = runs[next].End
+	case !d.opens && next > 0:
+		s.Start = runs[next-1].Start
 	}
 	return s
 }
