@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -62,8 +63,6 @@ type Dir interface {
 	Open(name string, flag int, perm fs.FileMode) (File, error)
 	// OpenDir opens a folder. For a file or a symlink it returns syscall.ENOTDIR.
 	OpenDir(name string) (Dir, error)
-	// ReadFile reads a regular file and returns its Info before and after. It does not read other kinds of files.
-	ReadFile(name string) (data []byte, before, after Info, err error)
 	Readlink(name string) (string, error)
 	Symlink(target, name string) error
 	Mkdir(name string) error
@@ -84,6 +83,30 @@ type Dir interface {
 	// OrdersNames reports whether the file system makes changes of names durable in order, as the journals of ext4, XFS,
 	// btrfs and ZFS do. It returns true for in-memory file systems, where the order does not matter.
 	OrdersNames() bool
+}
+
+// ReadFile reads a regular file and returns its Info before and after. It does not read other kinds of files.
+func ReadFile(dir Dir, name string) (data []byte, before, after Info, err error) {
+	f, err := dir.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, before, after, err
+	}
+	defer f.Close()
+	return ReadOpen(f)
+}
+
+// ReadOpen is ReadFile for an open file.
+func ReadOpen(f File) (data []byte, before, after Info, err error) {
+	if before, err = f.Info(); err != nil || before.Mode.Type() != 0 {
+		return nil, before, before, err
+	}
+	data = make([]byte, before.Size)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, before, after, err
+	}
+	after, err = f.Info()
+	return data[:n], before, after, err
 }
 
 type File interface {

@@ -49,18 +49,10 @@ func unsupported(err error) error {
 // OrdersNames returns false: APFS does not guarantee that changes of names become durable in order.
 func (d *dir) OrdersNames() bool { return false }
 
-// Sync also flushes the disk's cache, which fsync(2) does not do on macOS.
-func (f *file) Sync() error {
-	return f.with(func(fd int) error {
-		_, err := unix.FcntlInt(uintptr(fd), unix.F_FULLFSYNC, 0)
-		return err
-	})
-}
+func (f file) Datasync() error { return f.Sync() } // Sync also flushes the disk's cache
 
-func (f *file) Datasync() error { return f.Sync() }
+func (f file) StartSync() {}
 
-func (f *file) StartSync() {}
+func (f file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
 
-func (f *file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
-
-func (f *file) CopyAttributes(File) {}
+func (f file) CopyAttributes(File) {}
