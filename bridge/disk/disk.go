@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -52,6 +53,26 @@ type Disk interface {
 	ReadOnly(path string) bool
 }
 
+// MakeFolder opens a folder. If it is missing, MakeFolder creates it with a name that survives a power cut.
+func MakeFolder(on Disk, path string) (Dir, error) {
+	dir, err := on.OpenRoot(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return dir, err
+	}
+	if dir, err = on.MakeRoot(path); err != nil {
+		return nil, err
+	}
+	parent, err := on.OpenRoot(filepath.Dir(path))
+	if err == nil {
+		err = errors.Join(parent.Sync(), parent.Close())
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
 type Dir interface {
 	io.Closer
 	Info() (Info, error)
@@ -78,7 +99,7 @@ type Dir interface {
 	Link(name string, to Dir, newName string) error
 	// SetTimes sets both the access and the modification time to t.
 	SetTimes(name string, t time.Time) error
-	// Sync makes the names durable, or returns EINVAL if the file system cannot.
+	// Sync makes the names durable. It does nothing if the file system cannot.
 	Sync() error
 	// OrdersNames reports whether the file system makes changes of names durable in order, as the journals of ext4, XFS,
 	// btrfs and ZFS do. It returns true for in-memory file systems, where the order does not matter.

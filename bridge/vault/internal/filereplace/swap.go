@@ -78,9 +78,7 @@ func (sw *Swap) readOld() error {
 }
 
 func (sw *Swap) makeTemp(dir disk.Dir, swap bool) (err error) {
-	c := sw.content()
-	c.owned = swap && c.oldInfo.UID == sw.s.dir.uid && c.oldInfo.GID == sw.s.dir.gid
-	sw.temp, err = newTemp(dir, sw.tempName(), c, swap)
+	sw.temp, err = newTemp(dir, sw.tempName(), sw.content(), swap)
 	return err
 }
 

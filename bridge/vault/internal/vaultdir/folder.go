@@ -150,7 +150,7 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 	defer root.Close()
 	switch err := root.Mkdir(Trash); {
 	case err == nil:
-		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk cannot sync folders
+		if err := root.Sync(); err != nil {
 			return nil, errors.Join(err, root.Rmdir(Trash))
 		}
 	case !errors.Is(err, fs.ErrExist):
