@@ -33,7 +33,7 @@ type lineHunk struct {
 func changedLines(before, after []byte) lineHunk {
 	was, is := bytes.SplitAfter(before, []byte{'\n'}), bytes.SplitAfter(after, []byte{'\n'})
 	start, tail := 0, 0 // sizes of the common lines at the start and at the end
-	for len(was) > 0 && len(is) > 0 && bytes.Equal(was[0], is[0]) {
+	for len(was) > 1 && len(is) > 1 && bytes.Equal(was[0], is[0]) {
 		start += len(was[0])
 		was, is = was[1:], is[1:]
 	}
