@@ -2,6 +2,7 @@ package filereplace
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"slices"
@@ -31,12 +32,11 @@ const (
 	idleGrace  = 150 * time.Millisecond
 	// lookAgain is the first interval between checks of a file without a writer. Each further interval is twice as
 	// long, because a check takes three system calls, and a program that saves again and again leaves hundreds of
-	// files. lookSeldom is the interval between checks once all files have been unchanged for grace.
+	// files. lookSeldom is the interval between checks of a file that has been unchanged for grace.
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
 	// maxFiles is the maximum number of watched files. If 1/shareFiles of the process's file descriptors is less, that
-	// is the maximum. A few more files are possible until the next check, which then follows immediately. maxAncestor
-	// is the maximum number of bytes that Add keeps for each file.
+	// is the maximum. maxAncestor is the maximum number of bytes that Add keeps for each file.
 	maxFiles    = 128
 	shareFiles  = 16
 	maxAncestor = 1 << 20
@@ -57,25 +57,27 @@ type Notes interface {
 
 // Watcher watches displaced files. Its methods are safe for concurrent use.
 type Watcher struct {
-	notes Notes
-	log   *slog.Logger
-	max   int          // largest number of watched files
-	wake  model.Signal // set when there are more files than max
+	notes   Notes
+	log     *slog.Logger
+	max     int // largest number of watched files
+	all     sync.WaitGroup
+	ending  context.Context // ends when End is called
+	end     context.CancelFunc
+	merging sync.Mutex // held while a late save is merged
 
-	mu     sync.Mutex    // guards the fields below
-	files  []*file       // watched files, oldest first
-	ending int           // number of callers in End
-	done   chan struct{} // closed when run ends; nil while run is not active
+	mu    sync.Mutex // guards the field below
+	files []*file    // watched files, oldest first
 }
 
 type file struct {
-	rel   string
-	open  disk.File
-	last  model.Stamp // stamp of the state that was last merged into the note
-	data  []byte      // bytes of that state; nil if Add got more than maxAncestor
-	since time.Time   // time since which the file is in that state
-	seen  vaultdir.StatSample
-	next  time.Time // time of the next check, unless End waits
+	rel     string
+	open    disk.File
+	last    model.Stamp // stamp of the state that was last merged into the note
+	data    []byte      // bytes of that state; nil if Add got more than maxAncestor
+	since   time.Time   // time since which the file is in that state
+	seen    vaultdir.StatSample
+	pause   time.Duration // time until the next check
+	dropped chan struct{} // closed if there are too many files
 }
 
 type watchMode int
@@ -87,23 +89,22 @@ const (
 )
 
 func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
-	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: model.NewSignal()}
+	w := &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles)}
+	w.ending, w.end = context.WithCancel(context.Background())
+	return w
 }
 
 // Add watches a file that has lost the name of the note at rel. The file had the content data when it had the stamp
 // last. The Watcher closes the file.
 func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
+	f := &file{rel: rel, open: open, last: last, data: asAncestor(data), since: time.Now(), pause: vaultdir.LookEvery, dropped: make(chan struct{})}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.files = append(w.files, &file{rel: rel, open: open, last: last, data: asAncestor(data), since: time.Now()})
-	if len(w.files) > w.max {
-		w.wake.Set()
+	if w.files = append(w.files, f); len(w.files) > w.max {
+		close(w.files[0].dropped)
+		w.files = w.files[1:]
 	}
-	if w.done == nil {
-		done := make(chan struct{})
-		w.done = done
-		go w.run(done)
-	}
+	w.all.Go(func() { w.watch(f) })
 }
 
 // asAncestor returns data, or nil if data has more than maxAncestor bytes.
@@ -117,72 +118,31 @@ func asAncestor(data []byte) []byte {
 // End returns when no file is watched any more. It stops watching a file idleGrace after the file's last change if no
 // program has the file open for writing, and otherwise after closeGrace. Later writes are lost and logged.
 func (w *Watcher) End() {
-	w.mu.Lock()
-	done := w.done
-	w.ending++
-	w.mu.Unlock()
-	if done != nil {
-		<-done
-	}
-	w.mu.Lock()
-	w.ending--
-	w.mu.Unlock()
+	w.end()
+	w.all.Wait()
 }
 
-func (w *Watcher) run(done chan struct{}) {
-	defer close(done)
-	for {
-		select {
-		case <-time.After(w.step()):
-		case <-w.wake:
-		}
-		w.mu.Lock()
-		files, has := slices.Clone(w.files), asNeeded
-		if w.ending > 0 {
-			has = ending
-		}
-		w.mu.Unlock()
-		now := time.Now()
-		closed := make(map[*file]bool)
-		for i, f := range files {
-			has := has
-			if i < len(files)-w.max {
+func (w *Watcher) watch(f *file) {
+	for has := asNeeded; ; {
+		if has != asNeeded {
+			time.Sleep(vaultdir.LookEvery)
+		} else {
+			select {
+			case <-time.After(f.pause):
+			case <-w.ending.Done():
+				has = ending
+			case <-f.dropped:
 				has = overLimit
 			}
-			if (has != asNeeded || !now.Before(f.next)) && !w.mergeIfSaved(f, now, has) {
-				closed[f] = true
-			}
 		}
-		if w.drop(closed) {
-			return
+		if !w.mergeIfSaved(f, time.Now(), has) {
+			break
 		}
 	}
-}
-
-func (w *Watcher) step() time.Duration {
+	f.open.Close() // not under mu, because Close may free the file's blocks
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, f := range w.files {
-		if w.ending > 0 || f.seen.Since.IsZero() || time.Since(f.seen.Since) < grace {
-			return vaultdir.LookEvery
-		}
-	}
-	return lookSeldom
-}
-
-// drop closes files that need no more checks. It reports whether no file is left.
-func (w *Watcher) drop(closed map[*file]bool) (last bool) {
-	for f := range closed {
-		f.open.Close() // not under mu, because Close may free the file's blocks
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.files = slices.DeleteFunc(w.files, func(f *file) bool { return closed[f] })
-	if len(w.files) > 0 {
-		return false
-	}
-	w.done = nil
-	return true
+	w.files = slices.DeleteFunc(w.files, func(other *file) bool { return other == f })
 }
 
 // writers reports whether a program has f open for writing. certain is false if the system cannot determine that.
@@ -203,10 +163,14 @@ func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again boo
 	st, err := f.open.Info()
 	stamp := vaultdir.StampOf(&st)
 	f.seen.Update(stamp, err, now)
+	f.pause = vaultdir.LookEvery
+	if now.Sub(f.seen.Since) >= grace {
+		f.pause = lookSeldom
+	}
 	if err != nil || stamp.SameFile(f.last) {
 		quiet := now.Sub(f.since)
 		if certain && !open {
-			f.next = now.Add(min(max(lookAgain, quiet), max(0, grace-quiet)))
+			f.pause = min(max(lookAgain, quiet), grace-quiet)
 		}
 		return err == nil && w.mayChange(f, quiet, open, certain, has)
 	}
@@ -252,6 +216,8 @@ func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, ha
 // mergeLate merges a late save into the note, or keeps it as a copy next to the note. theirs was computed from
 // ancestor.
 func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
+	w.merging.Lock()
+	defer w.merging.Unlock()
 	for range mergeAttempts {
 		merged, err := w.mergeOnce(rel, ancestor, theirs)
 		if merged {

@@ -146,3 +146,23 @@ func TestCloseWithAWriter(t *testing.T) {
 		}
 	})
 }
+
+// Beyond the limit, the oldest file is checked once more: a save in it is merged at once, and the file is closed.
+func TestTooManyFiles(t *testing.T) {
+	inBubble(t, "top\nmiddle\nend\n", func(t *testing.T, w *world) {
+		w.late.max = 1
+		f := w.open("N.md")
+		w.ok(w.replace("top\nmiddle, ours\nend\n"))
+		_, err := f.WriteAt([]byte("top\nmiddle\nend\nhers\n"), 0)
+		w.ok(err)
+		w.ok(w.replace("top\nmiddle, ours again\nend\n"))
+		time.Sleep(vaultdir.QuietAge / 2) // shorter than the end of a save takes to show
+		w.late.mu.Lock()
+		files := len(w.late.files)
+		w.late.mu.Unlock()
+		if files > 1 {
+			t.Errorf("%d files are watched", files)
+		}
+		w.want(map[string]string{"N.md": "top\nmiddle, ours again\nend\nhers\n"})
+	})
+}
