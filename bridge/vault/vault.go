@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -39,15 +40,14 @@ type Options struct {
 }
 
 type Vault struct {
-	o          Options
-	log        *slog.Logger
-	folder     *vaultdir.Folder
-	syncs      *vaultdir.Syncs
-	swaps      *filereplace.Swapper
-	disk       *diskProblem
-	lateWrites *filereplace.Watcher
-	tree       tree
-	misnamed   sync.Map // paths of files whose names are not UTF-8, by folder
+	o        Options
+	log      *slog.Logger
+	folder   *vaultdir.Folder
+	syncs    *vaultdir.Syncs
+	swaps    *filereplace.Swapper
+	disk     *diskProblem
+	tree     tree
+	misnamed sync.Map // paths of files whose names are not UTF-8, by folder
 
 	// The two fields below are the disk's last answer for ReadOnlyErr, and its time.
 	diskReadOnly atomic.Bool
@@ -71,11 +71,11 @@ func New(dir string, o Options) (*Vault, error) {
 		return nil, wrap("open", abs, err)
 	}
 	v.syncs = &vaultdir.Syncs{Log: v.log}
-	v.lateWrites = filereplace.NewWatcher(notes{v}, v.log)
 	v.disk = newDiskProblem(v)
 	v.swaps = filereplace.New(filereplace.Options{
 		Vault: v.folder, Folder: o.Swap, ReadOnly: o.ReadOnly, SyncBefore: o.SyncBefore, ID: o.ID,
-		Syncs: v.syncs, Late: v.lateWrites.Add, Log: v.log,
+		Syncs: v.syncs, Log: v.log,
+		Read: func(rel string) ([]byte, model.Stamp, error) { return v.Read(context.Background(), rel) },
 	})
 	return v, nil
 }
@@ -83,7 +83,6 @@ func New(dir string, o Options) (*Vault, error) {
 // Close waits until every save is durable, or its sync has failed. For programs that have a replaced note open, it
 // waits until half a second after their last change. Later writes of such a program are lost and logged.
 func (v *Vault) Close() error {
-	v.lateWrites.End()
 	v.swaps.Close()
 	return nil
 }

@@ -137,7 +137,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 		sw.s.o.Log.Warn("the note's other names (hard links) keep its previous content", model.LogPath, sw.at.Rel)
 	}
 	old := watched{sw.old, make(chan struct{})}
-	sw.s.o.Late(sw.at.Rel, old, sw.r.IfMatch, sw.oldData)
+	sw.s.late.add(sw.at.Rel, old, sw.r.IfMatch, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
 	sw.old, sw.at.Dir, sw.temp = nil, nil, nil
 	sw.s.syncer.add(&pendingSync{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Durable, unwatched: old.closed})
@@ -255,7 +255,7 @@ func (sw *Swap) undo() error {
 	if err != nil {
 		return sw.keepTemp(err)
 	}
-	sw.s.o.Late(sw.at.Rel, theirs, sw.temp.Stamp, sw.r.Data)
+	sw.s.late.add(sw.at.Rel, theirs, sw.temp.Stamp, sw.r.Data)
 	return model.ErrConflict
 }
 
