@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -36,6 +37,23 @@ var (
 	ErrClosed           = errors.New("workspace is closed")
 	ErrUnknownStore     = errors.New("was written by another version of relayfs")
 )
+
+// IsFull reports whether a write failed because the disk, or the user's share of it, is full.
+func IsFull(err error) bool {
+	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// ExplainWrite returns the reason of a failed write, without the names of files, and the fix.
+func ExplainWrite(err error) (reason error, fix string) {
+	reason, fix = err, "check its disk"
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		reason = errno
+	}
+	if IsFull(err) {
+		fix = "free space on its disk"
+	}
+	return reason, fix
+}
 
 type BadNameError struct {
 	Reason string // a sentence with the next step

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -331,7 +330,7 @@ func (s *Store) wrapErr(op string, err error) error {
 }
 
 func translate(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if model.IsFull(err) {
 		return fullError{err}
 	}
 	return err

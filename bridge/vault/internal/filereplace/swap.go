@@ -55,7 +55,7 @@ func (sw *Swap) stage() (err error) {
 	}
 	if dir, ok := sw.s.dir.on(sw.at.Info.Device); ok {
 		err := sw.makeTemp(dir, true)
-		if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		if err == nil || model.IsFull(err) {
 			return err
 		}
 		// The file could not be made there: the folder was removed or is read-only, or a file there cannot get the
