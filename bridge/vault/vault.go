@@ -115,6 +115,19 @@ func (v *Vault) change(op string, do func() error, rels ...string) error {
 	return wrap(op, rels[0], do())
 }
 
+// write is change for do, which writes the file or link at rel and returns its entry. size is the size of the content.
+func (v *Vault) write(op, rel string, size int, do func() (model.SourceEntry, error)) (e model.SourceEntry, err error) {
+	err = v.change(op, func() error {
+		e, err = do()
+		v.disk.record(size, err)
+		if err == nil {
+			v.tree.recordWritten(e)
+		}
+		return err
+	}, rel)
+	return e, err
+}
+
 func (v *Vault) writable(op string, rels ...string) error {
 	for _, rel := range rels {
 		if v.o.ReadOnly {
