@@ -38,14 +38,6 @@ func (d *dir) Exchange(name string, other Dir, otherName string) error {
 	return unsupported(unix.RenameatxNp(d.fd(), name, other.(*dir).fd(), otherName, unix.RENAME_SWAP))
 }
 
-// unsupported translates the errors of disks that do not support a flag of renameatx_np.
-func unsupported(err error) error {
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		return errors.ErrUnsupported
-	}
-	return err
-}
-
 // OrdersNames returns false: APFS does not guarantee that changes of names become durable in order.
 func (d *dir) OrdersNames() bool { return false }
 

@@ -45,14 +45,6 @@ func (d *dir) Exchange(name string, other Dir, otherName string) error {
 	return unsupported(unix.Renameat2(d.fd(), name, other.(*dir).fd(), otherName, unix.RENAME_EXCHANGE))
 }
 
-// unsupported translates the errors of disks that do not support a flag of renameat2.
-func unsupported(err error) error {
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		return errors.ErrUnsupported
-	}
-	return err
-}
-
 func (d *dir) OrdersNames() bool {
 	var st unix.Statfs_t
 	if unix.Fstatfs(d.fd(), &st) != nil {

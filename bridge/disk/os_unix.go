@@ -142,6 +142,14 @@ func (d *dir) Rename(name string, to Dir, newName string) error {
 	return unix.Renameat(d.fd(), name, to.(*dir).fd(), newName)
 }
 
+// unsupported translates the errors of disks and kernels that do not support a flag of renameat2 or renameatx_np.
+func unsupported(err error) error {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
 func (d *dir) Link(name string, to Dir, newName string) error {
 	return unix.Linkat(d.fd(), name, to.(*dir).fd(), newName, 0)
 }
