@@ -33,10 +33,8 @@ type Source interface {
 // Replacement is the new content of a note or another file.
 type Replacement struct {
 	IfMatch Stamp // stamp of the present content
-	// KnownText is the present content, or "" if the caller does not have it.
-	KnownText string
-	Data      []byte
-	ModTime   time.Time // modification time of the new file
+	Data    []byte
+	ModTime time.Time // modification time of the new file
 	// Sync requires that Data is on the disk before the rename, because the writer has synced its own copy.
 	Sync bool
 	// BeforeRename, unless nil, is called at most once, with the stamp that Data will have, except for CTime, which the

@@ -8,7 +8,6 @@ import (
 	"os"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -65,10 +64,6 @@ func (sw *Swap) stage() (err error) {
 }
 
 func (sw *Swap) readOld() error {
-	if text := sw.r.KnownText; text != "" {
-		sw.oldData = unsafe.Slice(unsafe.StringData(text), len(text)) // shares the memory of text; no code changes it
-		return nil
-	}
 	sw.oldData = make([]byte, sw.r.IfMatch.Size)
 	n, err := sw.old.ReadAt(sw.oldData, 0)
 	if sw.oldData = sw.oldData[:n]; errors.Is(err, io.EOF) {
