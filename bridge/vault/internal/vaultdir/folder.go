@@ -82,11 +82,11 @@ func (f *Folder) Find(old func() bool) (disk.Dir, error) {
 }
 
 func (f *Folder) adopt(root disk.Dir, id ID, old func() bool) error {
-	empty, err := isEmpty(root)
+	names, err := root.Names(1)
 	if err != nil {
 		return fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
-	away := empty && old()
+	away := len(names) == 0 && old()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.offline = away; away {
@@ -111,16 +111,6 @@ func (f *Folder) Present(old func() bool) bool {
 	defer f.mu.Unlock()
 	f.offline = err != nil
 	return !f.offline
-}
-
-func isEmpty(dir disk.Dir) (bool, error) {
-	// On most disks a folder has one link from each subfolder. Checking the number of links is faster than listing
-	// names.
-	if info, err := dir.Info(); err == nil && info.Links > 2 {
-		return false, nil
-	}
-	names, err := dir.Names(1)
-	return len(names) == 0, err
 }
 
 func (f *Folder) OpenDir(rel string) (disk.Dir, error) {
