@@ -26,7 +26,7 @@ type Swap struct {
 // Stage prepares the replacement r of the note at rel. The caller calls r.BeforeRename, if it is set, before Commit,
 // and closes the swap. Stage returns model.ErrConflict if the note is not the expected file.
 func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
-	at, err := s.o.Vault.Within(rel)
+	at, err := s.o.Vault.Locate(rel)
 	if err != nil {
 		return nil, conflictIfGone(err) // on a conflict the caller reads the note again
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -154,7 +153,7 @@ type Entry struct {
 	Dir  disk.Dir
 	Name string
 	Rel  string
-	Info disk.Info // state at the time of the lookup; Within does not set it
+	Info disk.Info // state at the time of the lookup
 }
 
 // Close closes the folder, unless it was taken over and Dir is nil.
@@ -185,16 +184,6 @@ func (f *Folder) Locate(rel string) (Entry, error) {
 		return Entry{}, fs.ErrNotExist
 	}
 	return p, err
-}
-
-// Within returns the location of rel without checking whether the file exists. It returns fs.ErrNotExist if nothing can
-// be served there.
-func (f *Folder) Within(rel string) (Entry, error) {
-	if Reserved(rel) || !utf8.ValidString(rel) {
-		return Entry{}, fs.ErrNotExist
-	}
-	dir, err := f.OpenDir(model.Parent(rel))
-	return Entry{Dir: dir, Name: path.Base(rel), Rel: rel}, err
 }
 
 // Resolve returns the location of rel, even if rel is hidden or a symlink.
