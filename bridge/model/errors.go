@@ -43,16 +43,16 @@ func IsFull(err error) bool {
 	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// ExplainWrite returns the reason of a failed write, without the names of files, and the fix.
-func ExplainWrite(err error) (reason error, fix string) {
-	reason, fix = err, "check its disk"
+// ExplainWrite returns the fix of a failed write, and its reason without the names of files.
+func ExplainWrite(err error) (fix string, reason error) {
+	fix, reason = "check its disk", err
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		reason = errno
 	}
 	if IsFull(err) {
 		fix = "free space on its disk"
 	}
-	return reason, fix
+	return fix, reason
 }
 
 type BadNameError struct {

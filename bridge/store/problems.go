@@ -20,7 +20,7 @@ func (s *Store) recordLogResult(err error) error {
 // omits the names of the log's files, because these change.
 func (s *Store) recordResult(about, format string, err error) {
 	if err != nil {
-		reason, fix := model.ExplainWrite(err)
+		fix, reason := model.ExplainWrite(err)
 		err = fmt.Errorf(format, s.path, reason, fix)
 	}
 	s.problems.Record(about, err)

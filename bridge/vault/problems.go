@@ -37,7 +37,7 @@ func (d *diskProblem) record(size int, err error) {
 }
 
 func (d *diskProblem) explain(err error) string {
-	reason, fix := model.ExplainWrite(err)
+	fix, reason := model.ExplainWrite(err)
 	return fmt.Sprintf("notes cannot be written in %q: %v; %s; a save that fails changes nothing", d.v.folder.Path, reason, fix)
 }
 
