@@ -173,12 +173,10 @@ func (w *Workspace) Last() uint64 { return w.events.Last() }
 // number.
 func (w *Workspace) LastOrder() uint64 { return w.sequence.Last() }
 
-// Changed returns a channel that is closed as soon as Last differs from the given number.
-func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.events.Changed(number) }
-
 // Subscribe calls fn after each change until cancel is called. It is for subscribers that must act before the call that
-// made the change returns; others poll with Since. fn runs on the goroutine that made the change, without a lock of
-// notes or names. It must return immediately (put the event in a queue) and must not write to the workspace.
+// made the change returns, or that wait for a change; others poll with Since. fn runs on the goroutine that made the
+// change, without a lock of notes or names. It must return immediately (put the event in a queue) and must not write to
+// the workspace.
 func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 	return w.events.Subscribe(func(ev model.Event) {
 		if ev, ok := w.reached(ev); ok {

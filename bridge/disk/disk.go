@@ -13,6 +13,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -51,6 +53,26 @@ type Disk interface {
 	ReadOnly(path string) bool
 }
 
+// MakeFolder opens a folder. If it is missing, MakeFolder creates it with a name that survives a power cut.
+func MakeFolder(on Disk, path string) (Dir, error) {
+	dir, err := on.OpenRoot(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return dir, err
+	}
+	if dir, err = on.MakeRoot(path); err != nil {
+		return nil, err
+	}
+	parent, err := on.OpenRoot(filepath.Dir(path))
+	if err == nil {
+		err = errors.Join(parent.Sync(), parent.Close())
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
 type Dir interface {
 	io.Closer
 	Info() (Info, error)
@@ -62,8 +84,6 @@ type Dir interface {
 	Open(name string, flag int, perm fs.FileMode) (File, error)
 	// OpenDir opens a folder. For a file or a symlink it returns syscall.ENOTDIR.
 	OpenDir(name string) (Dir, error)
-	// ReadFile reads a regular file and returns its Info before and after. It does not read other kinds of files.
-	ReadFile(name string) (data []byte, before, after Info, err error)
 	Readlink(name string) (string, error)
 	Symlink(target, name string) error
 	Mkdir(name string) error
@@ -79,11 +99,35 @@ type Dir interface {
 	Link(name string, to Dir, newName string) error
 	// SetTimes sets both the access and the modification time to t.
 	SetTimes(name string, t time.Time) error
-	// Sync makes the names durable, or returns EINVAL if the file system cannot.
+	// Sync makes the names durable. It does nothing if the file system cannot.
 	Sync() error
 	// OrdersNames reports whether the file system makes changes of names durable in order, as the journals of ext4, XFS,
 	// btrfs and ZFS do. It returns true for in-memory file systems, where the order does not matter.
 	OrdersNames() bool
+}
+
+// ReadFile reads a regular file and returns its Info before and after. It does not read other kinds of files.
+func ReadFile(dir Dir, name string) (data []byte, before, after Info, err error) {
+	f, err := dir.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, before, after, err
+	}
+	defer f.Close()
+	return ReadOpen(f)
+}
+
+// ReadOpen is ReadFile for an open file.
+func ReadOpen(f File) (data []byte, before, after Info, err error) {
+	if before, err = f.Info(); err != nil || before.Mode.Type() != 0 {
+		return nil, before, before, err
+	}
+	data = make([]byte, before.Size)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, before, after, err
+	}
+	after, err = f.Info()
+	return data[:n], before, after, err
 }
 
 type File interface {

@@ -2,6 +2,8 @@ package disk
 
 import "os"
 
+type file struct{ *os.File }
+
 // OS is the Disk of the machine. Its methods take only Dirs that it opened.
 type OS struct{}
 

@@ -38,29 +38,13 @@ func (d *dir) Exchange(name string, other Dir, otherName string) error {
 	return unsupported(unix.RenameatxNp(d.fd(), name, other.(*dir).fd(), otherName, unix.RENAME_SWAP))
 }
 
-// unsupported translates the errors of disks that do not support a flag of renameatx_np.
-func unsupported(err error) error {
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		return errors.ErrUnsupported
-	}
-	return err
-}
-
 // OrdersNames returns false: APFS does not guarantee that changes of names become durable in order.
 func (d *dir) OrdersNames() bool { return false }
 
-// Sync also flushes the disk's cache, which fsync(2) does not do on macOS.
-func (f *file) Sync() error {
-	return f.with(func(fd int) error {
-		_, err := unix.FcntlInt(uintptr(fd), unix.F_FULLFSYNC, 0)
-		return err
-	})
-}
+func (f file) Datasync() error { return f.Sync() } // Sync also flushes the disk's cache
 
-func (f *file) Datasync() error { return f.Sync() }
+func (f file) StartSync() {}
 
-func (f *file) StartSync() {}
+func (f file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
 
-func (f *file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
-
-func (f *file) CopyAttributes(File) {}
+func (f file) CopyAttributes(File) {}

@@ -45,14 +45,6 @@ func (d *dir) Exchange(name string, other Dir, otherName string) error {
 	return unsupported(unix.Renameat2(d.fd(), name, other.(*dir).fd(), otherName, unix.RENAME_EXCHANGE))
 }
 
-// unsupported translates the errors of disks that do not support a flag of renameat2.
-func unsupported(err error) error {
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		return errors.ErrUnsupported
-	}
-	return err
-}
-
 func (d *dir) OrdersNames() bool {
 	var st unix.Statfs_t
 	if unix.Fstatfs(d.fd(), &st) != nil {
@@ -83,16 +75,14 @@ func (d *dir) hasJournal() bool {
 	return err != nil || string(bytes.TrimSpace(task)) != "<none>"
 }
 
-func (f *file) Sync() error { return f.with(unix.Fsync) }
+func (f file) Datasync() error { return f.with(unix.Fdatasync) }
 
-func (f *file) Datasync() error { return f.with(unix.Fdatasync) }
-
-func (f *file) StartSync() {
+func (f file) StartSync() {
 	// If SyncFileRange fails, Sync writes everything.
 	_ = f.with(func(fd int) error { return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) })
 }
 
-func (f *file) Lease() (release func(), err error) {
+func (f file) Lease() (release func(), err error) {
 	lease := func(kind int) error {
 		return f.with(func(fd int) error {
 			_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, kind)
@@ -115,9 +105,9 @@ const (
 	labelAttribute = "security.selinux"
 )
 
-func (f *file) CopyAttributes(from File) {
+func (f file) CopyAttributes(from File) {
 	_ = f.with(func(to int) error {
-		return from.(*file).with(func(from int) error {
+		return from.(file).with(func(from int) error {
 			copyAttributes(from, to)
 			return nil
 		})

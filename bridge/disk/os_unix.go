@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"sync"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -36,11 +36,10 @@ func (d *dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{fd: fd}, nil
+	return file{os.NewFile(uintptr(fd), name)}, nil
 }
 
-// dir and file are plain descriptors: an os.File needs a finalizer, and two more system calls to open it.
-
+// dir is a plain descriptor: an os.File needs a finalizer, and two more system calls to open it.
 type dir struct {
 	n atomic.Int64 // the descriptor, -1 once closed
 }
@@ -74,97 +73,28 @@ func (d *dir) Names(n int) (names []string, err error) {
 	return names, nil
 }
 
-// file is an open file. The lock ensures that no call uses a descriptor that was closed and reused.
-type file struct {
-	mu sync.RWMutex // held for writing by Close
-	fd int          // -1 once closed
-}
-
 // with calls fn with the descriptor. It retries after EINTR.
-func (f *file) with(fn func(fd int) error) error {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	if f.fd < 0 {
+func (f file) with(fn func(fd int) error) (err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	closed := raw.Control(func(fd uintptr) {
+		for err = fn(int(fd)); errors.Is(err, unix.EINTR); err = fn(int(fd)) {
+		}
+	})
+	if closed != nil {
 		return fs.ErrClosed
 	}
-	for {
-		if err := fn(f.fd); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
+	return err
 }
 
-func (f *file) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.fd < 0 {
-		return fs.ErrClosed
-	}
-	fd := f.fd
-	f.fd = -1
-	return unix.Close(fd)
-}
-
-// maxIO is the maximum transfer of one system call: macOS limits it to less than 2 GiB.
-const maxIO = 1 << 30
-
-// ioFull calls op, which reads or writes at an offset, until p is complete or the file ends.
-func ioFull(fd int, p []byte, off int64, op func(fd int, p []byte, off int64) (int, error)) (done int, err error) {
-	for done < len(p) {
-		n, err := op(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return done, err
-		case n == 0:
-			return done, io.EOF
-		default:
-			done += n
-		}
-	}
-	return done, nil
-}
-
-func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
-	err = f.with(func(fd int) (err error) {
-		n, err = ioFull(fd, p, off, unix.Pread)
-		return err
-	})
-	return n, err
-}
-
-func (f *file) WriteAt(p []byte, off int64) (n int, err error) {
-	err = f.with(func(fd int) (err error) {
-		n, err = ioFull(fd, p, off, unix.Pwrite)
-		return err
-	})
-	return n, err
-}
-
-func (f *file) Info() (info Info, err error) {
+func (f file) Info() (info Info, err error) {
 	err = f.with(func(fd int) (err error) {
 		info, err = fstat(fd)
 		return err
 	})
 	return info, err
-}
-
-func (f *file) Truncate(size int64) error {
-	return f.with(func(fd int) error { return unix.Ftruncate(fd, size) })
-}
-
-func (f *file) Chmod(mode fs.FileMode) error {
-	bits := uint32(mode.Perm())
-	for _, b := range special {
-		if mode&b.set != 0 {
-			bits |= b.bit
-		}
-	}
-	return f.with(func(fd int) error { return unix.Fchmod(fd, bits) })
-}
-
-func (f *file) Chown(uid, gid int) error {
-	return f.with(func(fd int) error { return unix.Fchown(fd, uid, gid) })
 }
 
 func openFD(dirfd int, name string, flag int, perm uint32) (fd int, err error) {
@@ -177,27 +107,6 @@ func openFD(dirfd int, name string, flag int, perm uint32) (fd int, err error) {
 			return fd, err
 		}
 	}
-}
-
-func (d *dir) ReadFile(name string) (data []byte, before, after Info, err error) {
-	fd, err := openFD(d.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, before, after, err
-	}
-	defer unix.Close(fd)
-	if before, err = fstat(fd); err != nil {
-		return nil, before, after, err
-	}
-	if before.Mode.Type() != 0 {
-		return nil, before, before, nil
-	}
-	data = make([]byte, before.Size)
-	n, err := ioFull(fd, data, 0, unix.Pread)
-	if err != nil && err != io.EOF {
-		return nil, before, after, err
-	}
-	after, err = fstat(fd)
-	return data[:n], before, after, err
 }
 
 var special = [...]struct {
@@ -233,6 +142,14 @@ func (d *dir) Rename(name string, to Dir, newName string) error {
 	return unix.Renameat(d.fd(), name, to.(*dir).fd(), newName)
 }
 
+// unsupported translates the errors of disks and kernels that do not support a flag of renameat2 or renameatx_np.
+func unsupported(err error) error {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
 func (d *dir) Link(name string, to Dir, newName string) error {
 	return unix.Linkat(d.fd(), name, to.(*dir).fd(), newName, 0)
 }
@@ -250,7 +167,12 @@ func (d *dir) SetTimes(name string, t time.Time) error {
 	return unix.UtimesNanoAt(d.fd(), name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-func (d *dir) Sync() error { return unix.Fsync(d.fd()) }
+func (d *dir) Sync() error {
+	if err := unix.Fsync(d.fd()); !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	return nil
+}
 
 func MaxFiles() int {
 	var limit unix.Rlimit

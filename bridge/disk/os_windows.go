@@ -12,8 +12,6 @@ import (
 
 type dir struct{ f *os.File }
 
-type file struct{ *os.File }
-
 func (d dir) Close() error { return d.f.Close() }
 
 func (d dir) Info() (Info, error) { return file{d.f}.Info() }
@@ -63,24 +61,6 @@ func (d dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
 		return nil, err
 	}
 	return file{f}, nil
-}
-
-func (d dir) ReadFile(name string) (data []byte, before, after Info, err error) {
-	f, err := d.Open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, before, after, err
-	}
-	defer f.Close()
-	if before, err = f.Info(); err != nil || before.Mode.Type() != 0 {
-		return nil, before, before, err
-	}
-	data = make([]byte, before.Size)
-	n, err := f.ReadAt(data, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, before, after, err
-	}
-	after, err = f.Info()
-	return data[:n], before, after, err
 }
 
 func (d dir) Stat(name string) (Info, error) {

@@ -22,7 +22,6 @@ type Bus struct {
 	// first is the number of the change before the oldest change in list. It is 0 before the first use.
 	first uint64
 	list  []Event
-	next  chan struct{} // closed by the next change; nil if no caller waits
 }
 
 // BeginOp admits an operation that changes something, or returns ErrClosed. Call EndOp when it is done.
@@ -69,10 +68,6 @@ func (a *Bus) append(ev Event) {
 		a.list = slices.Clone(a.list[maxChanges:])
 	}
 	a.list = append(a.list, ev)
-	if a.next != nil {
-		close(a.next)
-		a.next = nil
-	}
 }
 
 // last returns the number of the newest change. Call it with a.mu locked. The first number is random, so that numbers
@@ -101,21 +96,6 @@ func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 		return slices.Clone(a.list), last, false
 	}
 	return slices.Clone(a.list[number-a.first:]), last, true
-}
-
-// Changed returns a channel that is closed as soon as Last differs from the given number.
-func (a *Bus) Changed(number uint64) <-chan struct{} {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.last() != number {
-		done := make(chan struct{})
-		close(done)
-		return done
-	}
-	if a.next == nil {
-		a.next = make(chan struct{})
-	}
-	return a.next
 }
 
 // Subscribe calls fn with each change on the goroutine that publishes it, until cancel is called.

@@ -14,16 +14,7 @@ func TestSince(t *testing.T) {
 	}
 	var got []Path
 	for i := range 3*maxChanges + 7 {
-		changed := a.Changed(seen)
-		if i%3 == 1 {
-			select {
-			case <-changed:
-				t.Fatal("nothing has changed")
-			default:
-			}
-		}
 		a.Publish(Event{Path: Path(fmt.Sprint(i)), Version: new(Version), Origin: t})
-		<-changed
 		if i%3 != 0 {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -36,6 +37,23 @@ var (
 	ErrClosed           = errors.New("workspace is closed")
 	ErrUnknownStore     = errors.New("was written by another version of relayfs")
 )
+
+// IsFull reports whether a write failed because the disk, or the user's share of it, is full.
+func IsFull(err error) bool {
+	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// ExplainWrite returns the fix of a failed write, and its reason without the names of files.
+func ExplainWrite(err error) (fix string, reason error) {
+	fix, reason = "check its disk", err
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		reason = errno
+	}
+	if IsFull(err) {
+		fix = "free space on its disk"
+	}
+	return fix, reason
+}
 
 type BadNameError struct {
 	Reason string // a sentence with the next step

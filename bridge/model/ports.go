@@ -33,10 +33,8 @@ type Source interface {
 // Replacement is the new content of a note or another file.
 type Replacement struct {
 	IfMatch Stamp // stamp of the present content
-	// KnownText is the present content, or "" if the caller does not have it.
-	KnownText string
-	Data      []byte
-	ModTime   time.Time // modification time of the new file
+	Data    []byte
+	ModTime time.Time // modification time of the new file
 	// Sync requires that Data is on the disk before the rename, because the writer has synced its own copy.
 	Sync bool
 	// BeforeRename, unless nil, is called at most once, with the stamp that Data will have, except for CTime, which the
@@ -341,10 +339,8 @@ type Store interface {
 	// a crash of the process at once, but a power cut only after a moment. If a power cut loses the move, relayfs
 	// compares the document with the file at p after the next start.
 	End(p Path) error
-	// Forget deletes the document id with its history and its journal entries, durably. An unknown id is not an error.
-	Forget(id DocID) error
-	// Abort durably deletes the records of a document from number seq on, because their changes did not happen. A
-	// document without records no longer exists.
+	// Abort durably deletes the records of a document from number seq on, because their changes did not happen. From
+	// number 1 on, it deletes the document with its history and its journal entries. An unknown id is not an error.
 	Abort(id DocID, seq uint64) error
 	// Unsettled returns the paths of documents whose file in the source may lack their newest text.
 	Unsettled() ([]Path, error)

@@ -164,8 +164,6 @@ type JournalEntry struct {
 	Rel  string // source path, or ""; set by Workspace.Journal
 }
 
-func (e JournalEntry) Undoable() bool { return e.Decision != nil || e.FrontMatter != nil }
-
 // LastSeq returns the Seq of the last record, or 0 if there is none.
 func (h History) LastSeq() uint64 {
 	if len(h.Records) == 0 {
@@ -174,8 +172,12 @@ func (h History) LastSeq() uint64 {
 	return h.Records[len(h.Records)-1].Seq
 }
 
-// FileIsCurrent reports whether the file with this checksum is known to have the text of the last record.
+// FileIsCurrent reports whether the file with this checksum is known to have the text of the last record, or is empty
+// if there is no record.
 func (h History) FileIsCurrent(sum ContentSum) bool {
+	if len(h.Records) == 0 {
+		return sum == SumOf("")
+	}
 	last := h.Records[len(h.Records)-1]
 	return last.Save != nil && bytes.Equal(last.Save.Sum, sum[:]) || h.FileIsDurable(sum)
 }
@@ -220,14 +222,6 @@ func (h History) OnlyBy(isOwnAuthor func(Author) bool) bool {
 	return h.All(func(r *Record) bool {
 		return r.Decision == nil && r.Proposal == "" && isOwnAuthor(Author{Name: r.Author, Session: r.Session})
 	})
-}
-
-// EndsWith reports whether raw is known to be the text of the document's last state.
-func (h History) EndsWith(raw string) bool {
-	if len(h.Records) == 0 {
-		return raw == ""
-	}
-	return h.FileIsCurrent(SumOf(raw))
 }
 
 // All reports whether ok returns true for every change of the note. It returns false if a record was compacted, because

@@ -34,7 +34,7 @@ func UndosOf(journal []JournalEntry) Undos {
 // and approvals cannot be undone.
 func (u Undos) Undoable(e JournalEntry) (items []DecidedItem, ok bool) {
 	d := e.Decision
-	if !e.Undoable() || d != nil && d.Verdict == Undone {
+	if !e.Journalled() || d != nil && d.Verdict == Undone {
 		return nil, false
 	}
 	undone := func(item string) bool {

@@ -50,7 +50,7 @@ func (n *Locked) Retract(ctx context.Context, from model.Retractor) error {
 	return from.Retract(ctx, n.node.Location().Rel, n.stamp)
 }
 
-func (n *Locked) Forget() error { return n.store.Forget(n.id) }
+func (n *Locked) Forget() error { return n.store.Abort(n.id, 1) }
 
 // MarkDeleted drops the text of a note whose file was deleted, so that the next load fails.
 func (n *Locked) MarkDeleted() {
@@ -154,7 +154,7 @@ func (n *Locked) isOnlyBy(ctx context.Context, isOwnAuthor func(model.Author) bo
 		}
 	}
 	h, err := n.store.Load(n.id)
-	if err == nil && (current.ReadOnly() || !h.OnlyBy(isOwnAuthor) || n.live == nil && !h.EndsWith(current.Raw())) {
+	if err == nil && (current.ReadOnly() || !h.OnlyBy(isOwnAuthor) || n.live == nil && !h.FileIsCurrent(model.SumOf(current.Raw()))) {
 		err = model.ErrConflict
 	}
 	return current, stamp, err

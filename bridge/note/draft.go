@@ -13,13 +13,12 @@ import (
 // draft is a change in progress of a note and its file. The store gets its record before the file gets the text. If
 // writing the file fails, the record is aborted.
 type draft struct {
-	note     *Locked
-	at       Location
-	current  *model.Version
-	fileText string // text that the file has before the change
-	raw      string // raw text after the change
-	sync     bool
-	change   func(*ycrdt.Doc) model.Record // makes the change in a document in the state of current
+	note    *Locked
+	at      Location
+	current *model.Version
+	raw     string // raw text after the change
+	sync    bool
+	change  func(*ycrdt.Doc) model.Record // makes the change in a document in the state of current
 
 	docModified bool // the document is open and may have changed
 	id          model.DocID
@@ -32,7 +31,7 @@ type draft struct {
 // save replaces the content of the file. It fails if the file no longer has the expected stamp.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	err := d.note.replace(ctx, d.at, d.raw, modTime, model.Replacement{
-		IfMatch: expect, KnownText: d.fileText, Sync: d.sync,
+		IfMatch: expect, Sync: d.sync,
 		BeforeRename: func(post model.Stamp) error { return d.appendRecords(expect, post) },
 		OnAbort:      d.abortRecord,
 		OnDurable:    func() { d.note.store.RecordFileSeq(d.id, d.seq, d.sum, d.file) },

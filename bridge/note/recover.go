@@ -114,7 +114,7 @@ func (n *Locked) mergeSave(ctx context.Context, base *model.Version, saved strin
 	if merged == current.Raw() {
 		return n.writeFile(ctx, loc, current, modTime, former)
 	}
-	d := draft{note: n, at: loc, current: current, fileText: saved, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
+	d := draft{note: n, at: loc, current: current, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
 		return n.changeSaved(doc, current.Raw(), merged)
 	}}
 	if err := d.save(ctx, n.stamp, modTime); err != nil {

@@ -260,7 +260,7 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 		return n.publishAfter(current, n.newVersion(raw, current.ModTime())), nil
 	}
 	modTime := model.NextModTime(current.ModTime(), orTime(c.ModTime, time.Now()))
-	d := draft{note: n, at: loc, current: current, fileText: current.Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
+	d := draft{note: n, at: loc, current: current, raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
 		return n.applyPlan(doc, current.Raw(), &plan, c.By)
 	}}
 	if err := d.save(ctx, n.stamp, modTime); err != nil {

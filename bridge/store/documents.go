@@ -71,8 +71,6 @@ func (s *Store) Abort(id model.DocID, seq uint64) error {
 	}))
 }
 
-func (s *Store) Forget(id model.DocID) error { return s.Abort(id, 1) }
-
 func (s *Store) Rename(oldPath, newPath model.Path) error {
 	if oldPath == newPath {
 		return nil

@@ -266,7 +266,7 @@ func (x *session) step() (synced bool, err error) {
 		return p != to, x.rename(p, to)
 	case op < 15:
 		x.change(func(o *oracle) { o.cut(id, 1) })
-		return true, x.s.Forget(id)
+		return true, x.s.Abort(id, 1)
 	case op < 16:
 		return true, x.propose()
 	case op < 17:

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
@@ -21,13 +20,7 @@ func (s *Store) recordLogResult(err error) error {
 // omits the names of the log's files, because these change.
 func (s *Store) recordResult(about, format string, err error) {
 	if err != nil {
-		reason, fix := err, "check its disk"
-		if errno, ok := errors.AsType[syscall.Errno](err); ok {
-			reason = errno
-		}
-		if errors.Is(translate(err), model.ErrNoSpace) {
-			fix = "free space on its disk"
-		}
+		fix, reason := model.ExplainWrite(err)
 		err = fmt.Errorf(format, s.path, reason, fix)
 	}
 	s.problems.Record(about, err)

@@ -160,7 +160,7 @@ func TestShrinks(t *testing.T) {
 		}
 		full = size()
 		for i := range 200 {
-			if err := s.Forget(model.DocID(fmt.Sprint("doc", i))); err != nil {
+			if err := s.Abort(model.DocID(fmt.Sprint("doc", i)), 1); err != nil {
 				t.Fatal(err)
 			}
 		}

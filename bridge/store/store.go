@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -107,20 +106,11 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(o Options) error {
-	parent, err := o.Disk.OpenRoot(filepath.Dir(s.path))
+	dir, err := disk.MakeFolder(o.Disk, s.path)
 	if err != nil {
 		return err
 	}
-	defer parent.Close()
-	_, missing := parent.Stat(filepath.Base(s.path))
-	if s.dir, err = o.Disk.MakeRoot(s.path); err != nil {
-		return err
-	}
-	if missing != nil { // make the folder's name survive a power cut
-		if err := parent.Sync(); err != nil {
-			return err
-		}
-	}
+	s.dir = dir
 	s.checkpoint, err = checkpoint.Open(filepath.Join(s.path, checkpointName), s.dir, o.checkpoint())
 	if err != nil {
 		return err
@@ -340,7 +330,7 @@ func (s *Store) wrapErr(op string, err error) error {
 }
 
 func translate(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if model.IsFull(err) {
 		return fullError{err}
 	}
 	return err

@@ -57,37 +57,32 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 }
 
 // PutFile replaces the file at rel atomically. Open handles keep the old file.
-func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.Stamp, err error) {
-	err = v.change("write", func() error {
-		stamp, err = v.putFile(rel, filereplace.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
-		v.disk.record(len(data), err)
-		if err == nil {
-			v.tree.recordWritten(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
-		}
-		return err
-	}, rel)
-	return stamp, err
+func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp, error) {
+	e, err := v.write("write", rel, len(data), func() (model.SourceEntry, error) {
+		return v.putFile(rel, filereplace.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
+	})
+	return e.Stamp, err
 }
 
-func (v *Vault) putFile(rel string, c filereplace.Content) (model.Stamp, error) {
+func (v *Vault) putFile(rel string, c filereplace.Content) (e model.SourceEntry, err error) {
 	p, err := v.folder.Resolve(rel)
 	if err != nil {
-		return model.Stamp{}, err
+		return e, err
 	}
 	defer p.Close()
 	if p.Info.Mode.IsDir() {
-		return model.Stamp{}, model.ErrIsDir
+		return e, model.ErrIsDir
 	}
 	t, err := v.swaps.NewFile(p.Dir, v.swaps.TempName(), c)
 	if err != nil {
-		return model.Stamp{}, err
+		return e, err
 	}
 	defer t.Discard()
 	if err := p.Dir.Rename(t.Name, p.Dir, p.Name); err != nil {
-		return model.Stamp{}, err
+		return e, err
 	}
 	v.syncs.SyncBestEffort(p.Dir)
-	return t.Placed(), nil
+	return model.SourceEntry{Rel: rel, Mode: c.Mode, Stamp: t.Placed()}, nil
 }
 
 // file is a disk.File with the errors of wrap, except for reads.

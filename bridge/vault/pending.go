@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	coalesce = 20 * time.Millisecond // delay before the first check of a path, so that one check covers all events of a save
+	// coalesce is the delay before the first check of a path, so that one check covers all events of a save. It is also
+	// the interval of the checks.
+	coalesce = 20 * time.Millisecond
 	// saveQuiet is the time for which a file must stay the same before it is reported. Together with coalesce it makes
 	// a save visible after about 100 ms.
 	saveQuiet = 60 * time.Millisecond
@@ -40,40 +42,16 @@ func (w *watch) markAt(rel string, now time.Time) {
 		return
 	}
 	due := now.Add(coalesce)
-	c := w.pending[rel]
-	if c == nil {
-		c = &change{due: due}
-		w.pending[rel] = c
-	}
-	if due.Before(c.due) {
+	if c := w.pending[rel]; c == nil {
+		w.pending[rel] = &change{due: due}
+	} else if due.Before(c.due) {
 		c.due = due
-	}
-	w.arm(c.due)
-}
-
-// arm schedules a check at the given time or soon after, so that notes saved in quick succession share checks.
-func (w *watch) arm(due time.Time) {
-	if soonest := w.looked.Add(coalesce); due.Before(soonest) {
-		due = soonest
-	}
-	if w.next.IsZero() || due.Before(w.next) {
-		w.next = due
-		w.timer.Reset(max(0, due.Sub(w.now())))
-	}
-}
-
-func (w *watch) rearm() {
-	w.next = time.Time{}
-	for _, c := range w.pending {
-		w.arm(c.due)
 	}
 }
 
 // checkPending checks every due path and reports the settled ones. It first reports removals and renames, parents
 // before children, and then new and changed paths.
 func (w *watch) checkPending(now time.Time) {
-	w.looked = now
-	defer w.rearm()
 	if w.checkRoot(); w.offline {
 		return
 	}

@@ -27,7 +27,7 @@ func (d *diskProblem) record(size int, err error) {
 	if err == nil && int64(size) < d.size.Load() && d.problems.Err(model.AboutFiles) != nil {
 		return // the success of a smaller write proves nothing
 	}
-	if err != nil && !isFull(err) && !errors.Is(err, syscall.EIO) {
+	if err != nil && !model.IsFull(err) && !errors.Is(err, syscall.EIO) {
 		return
 	}
 	if err != nil {
@@ -36,19 +36,8 @@ func (d *diskProblem) record(size int, err error) {
 	d.problems.Record(model.AboutFiles, err)
 }
 
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
 func (d *diskProblem) explain(err error) string {
-	fix := "check its disk"
-	if isFull(err) {
-		fix = "free space on its disk"
-	}
-	reason := err
-	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		reason = errno // omits the name of a temp file
-	}
+	fix, reason := model.ExplainWrite(err)
 	return fmt.Sprintf("notes cannot be written in %q: %v; %s; a save that fails changes nothing", d.v.folder.Path, reason, fix)
 }
 

@@ -34,8 +34,10 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, erro
 			}
 			return data, stamp, wrap("read", rel, err)
 		}
-		if err := sleep(ctx, vaultdir.LookEvery); err != nil {
-			return nil, model.Stamp{}, wrap("read", rel, err)
+		select {
+		case <-ctx.Done():
+			return nil, model.Stamp{}, wrap("read", rel, ctx.Err())
+		case <-time.After(vaultdir.LookEvery):
 		}
 	}
 }
@@ -56,15 +58,4 @@ func (v *Vault) settled(rel string, seen *vaultdir.StatSample, now time.Time) bo
 		return age >= vaultdir.MaxQuietWait
 	}
 	return age >= vaultdir.QuietAge || unchanged >= quiet
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

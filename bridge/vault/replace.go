@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"path"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -36,33 +35,6 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	}
 	v.tree.recordWritten(model.SourceEntry{Rel: rel, Mode: s.Mode(), Stamp: stamp})
 	return stamp, nil
-}
-
-// notes gives the Watcher of package filereplace access to the vault.
-type notes struct{ v *Vault }
-
-func (n notes) Read(rel string) ([]byte, model.Stamp, error) {
-	return n.v.Read(context.Background(), rel)
-}
-
-// Replace replaces a note in the same way as a user's program, so that Run reports the change.
-func (n notes) Replace(rel string, r model.Replacement) error {
-	s, err := n.v.swaps.Stage(rel, r)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	_, err = s.Commit()
-	return err
-}
-
-func (n notes) KeepCopy(rel string, data []byte) (name string, err error) {
-	dir, err := n.v.folder.OpenDir(model.Parent(rel))
-	if err != nil {
-		return "", err
-	}
-	defer dir.Close()
-	return n.v.swaps.KeepCopy(dir, path.Base(rel), data)
 }
 
 // Sync makes the file at rel and the names in its folder durable. For a folder it makes the names in the folder and in

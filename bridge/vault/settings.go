@@ -3,6 +3,7 @@ package vault
 import (
 	"path"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
@@ -14,6 +15,6 @@ func (v *Vault) ReadConfig(name string) ([]byte, error) {
 		return nil, wrap("read", rel, err)
 	}
 	defer dir.Close()
-	data, _, _, err := dir.ReadFile(path.Base(rel))
+	data, _, _, err := disk.ReadFile(dir, path.Base(rel))
 	return data, wrap("read", rel, err)
 }

@@ -19,43 +19,36 @@ import (
 )
 
 // Create creates a file atomically, together with missing folders. It returns fs.ErrExist if the name is taken.
-func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp model.Stamp, err error) {
-	err = v.change("create", func() error {
-		stamp, err = v.create(rel, file)
-		v.disk.record(len(file.Data), err)
-		if err == nil {
-			v.tree.recordWritten(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
-		}
-		return err
-	}, rel)
-	return stamp, err
+func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
+	e, err := v.write("create", rel, len(file.Data), func() (model.SourceEntry, error) { return v.create(rel, file) })
+	return e.Stamp, err
 }
 
-func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
+func (v *Vault) create(rel string, file model.NewFile) (e model.SourceEntry, err error) {
 	dir, err := v.makeFolders(file.Within, model.Parent(rel))
 	if err != nil {
-		return model.Stamp{}, err
+		return e, err
 	}
 	defer dir.Close()
 	if _, err := dir.Stat(path.Base(rel)); err == nil {
-		return model.Stamp{}, fs.ErrExist // fail before anything is written
+		return e, fs.ErrExist // fail before anything is written
 	}
 	c := filereplace.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
 	t, err := v.swaps.NewFile(dir, v.swaps.TaggedName(rel, c), c)
 	if err != nil {
-		return model.Stamp{}, err
+		return e, err
 	}
 	defer t.Discard()
 	if err := file.Prepare(t.Stamp); err != nil {
-		return model.Stamp{}, err
+		return e, err
 	}
 	if err := filereplace.RenameNew(dir, t.Name, dir, path.Base(rel)); err != nil {
-		return model.Stamp{}, err
+		return e, err
 	}
 	if err := v.syncOr(dir, func() error { t.Retract(path.Base(rel)); return nil }); err != nil {
-		return model.Stamp{}, err
+		return e, err
 	}
-	return t.Placed(), nil
+	return model.SourceEntry{Rel: rel, Mode: c.Mode, Stamp: t.Placed()}, nil
 }
 
 // syncOr makes a change of names in dir durable. If that fails, it calls undo and returns the error.
@@ -167,14 +160,8 @@ func (v *Vault) Mkdir(_ context.Context, rel string) error {
 	}, rel)
 }
 
-func (v *Vault) MakeLink(_ context.Context, rel, target string) (e model.SourceEntry, err error) {
-	err = v.change("symlink", func() error {
-		if e, err = v.makeLink(rel, target); err == nil {
-			v.tree.recordWritten(e)
-		}
-		return err
-	}, rel)
-	return e, err
+func (v *Vault) MakeLink(_ context.Context, rel, target string) (model.SourceEntry, error) {
+	return v.write("symlink", rel, 0, func() (model.SourceEntry, error) { return v.makeLink(rel, target) })
 }
 
 func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
@@ -306,14 +293,8 @@ func (v *Vault) toTrash(p *vaultdir.Entry) error {
 	return err
 }
 
-func (v *Vault) Restore(_ context.Context, rel string, stamp model.Stamp, data []byte) (e model.SourceEntry, err error) {
-	err = v.change("restore", func() error {
-		if e, err = v.restore(rel, stamp, data); err == nil {
-			v.tree.recordWritten(e)
-		}
-		return err
-	}, rel)
-	return e, err
+func (v *Vault) Restore(_ context.Context, rel string, stamp model.Stamp, data []byte) (model.SourceEntry, error) {
+	return v.write("restore", rel, 0, func() (model.SourceEntry, error) { return v.restore(rel, stamp, data) })
 }
 
 func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.SourceEntry, error) {

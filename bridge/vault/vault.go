@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -39,15 +40,14 @@ type Options struct {
 }
 
 type Vault struct {
-	o          Options
-	log        *slog.Logger
-	folder     *vaultdir.Folder
-	syncs      *vaultdir.Syncs
-	swaps      *filereplace.Swapper
-	disk       *diskProblem
-	lateWrites *filereplace.Watcher
-	tree       tree
-	misnamed   sync.Map // paths of files whose names are not UTF-8, by folder
+	o        Options
+	log      *slog.Logger
+	folder   *vaultdir.Folder
+	syncs    *vaultdir.Syncs
+	swaps    *filereplace.Swapper
+	disk     *diskProblem
+	tree     tree
+	misnamed sync.Map // paths of files whose names are not UTF-8, by folder
 
 	// The two fields below are the disk's last answer for ReadOnlyErr, and its time.
 	diskReadOnly atomic.Bool
@@ -71,11 +71,11 @@ func New(dir string, o Options) (*Vault, error) {
 		return nil, wrap("open", abs, err)
 	}
 	v.syncs = &vaultdir.Syncs{Log: v.log}
-	v.lateWrites = filereplace.NewWatcher(notes{v}, v.log)
 	v.disk = newDiskProblem(v)
 	v.swaps = filereplace.New(filereplace.Options{
 		Vault: v.folder, Folder: o.Swap, ReadOnly: o.ReadOnly, SyncBefore: o.SyncBefore, ID: o.ID,
-		Syncs: v.syncs, Late: v.lateWrites.Add, Log: v.log,
+		Syncs: v.syncs, Log: v.log,
+		Read: func(rel string) ([]byte, model.Stamp, error) { return v.Read(context.Background(), rel) },
 	})
 	return v, nil
 }
@@ -83,7 +83,6 @@ func New(dir string, o Options) (*Vault, error) {
 // Close waits until every save is durable, or its sync has failed. For programs that have a replaced note open, it
 // waits until half a second after their last change. Later writes of such a program are lost and logged.
 func (v *Vault) Close() error {
-	v.lateWrites.End()
 	v.swaps.Close()
 	return nil
 }
@@ -114,6 +113,19 @@ func (v *Vault) change(op string, do func() error, rels ...string) error {
 	}
 	defer v.tree.begin(rels...)()
 	return wrap(op, rels[0], do())
+}
+
+// write is change for do, which writes the file or link at rel and returns its entry. size is the size of the content.
+func (v *Vault) write(op, rel string, size int, do func() (model.SourceEntry, error)) (e model.SourceEntry, err error) {
+	err = v.change(op, func() error {
+		e, err = do()
+		v.disk.record(size, err)
+		if err == nil {
+			v.tree.recordWritten(e)
+		}
+		return err
+	}, rel)
+	return e, err
 }
 
 func (v *Vault) writable(op string, rels ...string) error {

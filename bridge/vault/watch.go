@@ -24,14 +24,16 @@ const (
 // Only one Run may be active.
 func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	w := &watch{v: v, report: changed, pending: make(map[string]*change)}
-	w.timer = time.NewTimer(rootEvery)
-	defer w.timer.Stop()
 	w.start()
 	defer func() { w.notifier.close() }()
 	due := w.rootDue()
 	root := time.NewTimer(due)
 	defer root.Stop()
+	var check <-chan time.Time // nil if no path is pending
 	for {
+		if check == nil && len(w.pending) > 0 {
+			check = time.After(coalesce)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -39,7 +41,8 @@ func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error 
 			w.notice(ev)
 		case err := <-w.notifier.errors:
 			w.failed(err)
-		case now := <-w.timer.C:
+		case now := <-check:
+			check = nil
 			w.checkPending(now)
 		case now := <-root.C:
 			w.checkRoot()
@@ -67,9 +70,6 @@ type watch struct {
 	report   func(model.SourceEvent)
 	notifier *notifier
 	pending  map[string]*change // paths that may have changed
-	timer    *time.Timer        // fires at next
-	next     time.Time          // time of the next check; zero if nothing is pending
-	looked   time.Time          // time of the last check
 	offline  bool
 	ahead    time.Duration // how far the clock of the checks is ahead; only Follow changes it
 }
@@ -77,7 +77,7 @@ type watch struct {
 // Follow is Run for tests that do not wait: each call of look reports the changes since the last call, as if the vault
 // had been quiet since then. Without inotify every folder is polled, so look compares all of them.
 func (v *Vault) Follow(changed func(model.SourceEvent)) (look func()) {
-	w := &watch{v: v, report: changed, pending: make(map[string]*change), timer: time.NewTimer(rootEvery)}
+	w := &watch{v: v, report: changed, pending: make(map[string]*change)}
 	w.start()
 	return func() {
 		w.checkRoot()

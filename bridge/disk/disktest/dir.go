@@ -84,19 +84,6 @@ func (f *dir) OpenDir(name string) (disk.Dir, error) {
 	return &dir{d: f.d, n: n, user: f.user}, nil
 }
 
-func (f *dir) ReadFile(name string) (data []byte, before, after disk.Info, err error) {
-	n, unlock, err := f.name(name)
-	defer unlock()
-	if err == nil && n.isLink() {
-		err = syscall.ELOOP
-	}
-	if err != nil {
-		return nil, before, after, err
-	}
-	data, before, after = n.read()
-	return data, before, after, nil
-}
-
 func (f *dir) Readlink(name string) (string, error) {
 	n, unlock, err := f.name(name)
 	defer unlock()

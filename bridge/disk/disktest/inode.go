@@ -96,14 +96,6 @@ func (n *inode) info() disk.Info {
 	}
 }
 
-// read returns the results of disk.Dir.ReadFile. The caller holds mu.
-func (n *inode) read() (data []byte, before, after disk.Info) {
-	if n.attr.mode.Type() != 0 {
-		return nil, n.info(), n.info()
-	}
-	return append([]byte{}, n.data...), n.info(), n.info()
-}
-
 // lookup finds a name in a folder. The caller holds mu.
 func (n *inode) lookup(name string) (*inode, error) {
 	switch {

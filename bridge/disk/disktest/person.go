@@ -112,7 +112,7 @@ func (p Person) Read(at string) (string, error) {
 		return "", err
 	}
 	defer d.Close()
-	data, _, _, err := d.ReadFile(path.Base(at))
+	data, _, _, err := disk.ReadFile(d, path.Base(at))
 	return string(data), err
 }
 

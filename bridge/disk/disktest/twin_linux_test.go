@@ -314,8 +314,8 @@ func (tw *twins) compare(d [2]disk.Dir) {
 		if tw.errs(name, err0, err1) {
 			tw.infos(name, a, b)
 		}
-		data0, _, _, err0 := d[0].ReadFile(name)
-		data1, _, _, err1 := d[1].ReadFile(name)
+		data0, _, _, err0 := disk.ReadFile(d[0], name)
+		data1, _, _, err1 := disk.ReadFile(d[1], name)
 		tw.errs(name, err0, err1)
 		if !bytes.Equal(data0, data1) || (data0 == nil) != (data1 == nil) {
 			tw.Fatalf("%s holds %q on the disk, %q on the double", name, data0, data1)

@@ -1,13 +1,8 @@
 package wal
 
 import (
-	"cmp"
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
-	"io"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -28,91 +23,63 @@ type segmentSet struct {
 }
 
 // read calls frame with each frame that has a higher LSN than the given LSN, and returns the LSN of the last frame.
-// Later frames are written to a new segment.
+// Later frames are written to a new segment. read removes segments with a blank header, which were never synced.
 func (f *segmentSet) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
-	found, err := f.find()
+	names, err := f.dir.Names(-1)
 	if err != nil {
 		return 0, err
 	}
+	slices.Sort(names) // oldest first, because the numbers have 16 digits
 	last = after
 	torn := "" // name of the last segment, if it cannot be read to its end
-	for _, s := range found {
-		if s.first > last+1 {
-			// The frames before this segment are missing: either the segment was never synced, or the disk has damaged those
-			// frames. New frames will reuse the segment's LSNs, so the segment is renamed.
-			f.renamed = true
-			if err := f.dir.Rename(s.name, f.dir, s.name+lostSuffix); err != nil {
-				return 0, err
-			}
-			f.onUnreadable(s.name + lostSuffix)
+	for _, name := range names {
+		number, ok := numberOf(name)
+		if !ok {
 			continue
 		}
-		f.segments, f.renamed = append(f.segments, s), true
-		if s.file, err = f.dir.Open(s.name, os.O_RDWR, 0); err != nil {
+		f.number = number
+		s := &segment{name: name}
+		if s.file, err = f.dir.Open(name, os.O_RDWR, 0); err != nil {
 			return 0, err
 		}
-		s.last = s.first - 1
-		whole, err := s.frames(func(lsn LSN, body []byte) error {
-			s.last = lsn
-			if lsn <= last {
-				return nil
+		f.segments = append(f.segments, s)
+		blank, err := s.readHeader()
+		switch {
+		case err != nil:
+		case blank:
+			err = f.drop(s)
+		case s.first > last+1:
+			// The frames before this segment are missing: either the segment was never synced, or the disk has damaged those
+			// frames. New frames will reuse the segment's LSNs, so the segment is renamed.
+			f.segments, f.renamed = f.segments[:len(f.segments)-1], true
+			if err = errors.Join(s.close(), f.dir.Rename(name, f.dir, name+lostSuffix)); err == nil {
+				f.onUnreadable(name + lostSuffix)
 			}
-			last = lsn
-			return frame(lsn, body)
-		})
+		default:
+			f.renamed = true
+			s.last = s.first - 1
+			torn = name
+			var whole bool
+			whole, err = s.frames(func(lsn LSN, body []byte) error {
+				s.last = lsn
+				if lsn <= last {
+					return nil
+				}
+				last = lsn
+				return frame(lsn, body)
+			})
+			if whole {
+				torn = ""
+			}
+		}
 		if err != nil {
 			return 0, err
-		}
-		if torn = s.name; whole {
-			torn = ""
 		}
 	}
 	if torn != "" {
 		f.onUnreadable(torn)
 	}
 	return last, nil
-}
-
-// find lists the segments in the folder, oldest first. It removes segments with a blank header, which were never
-// synced. A segment with a damaged header gets the largest LSN as its first LSN, so that read renames it.
-func (f *segmentSet) find() (found []*segment, err error) {
-	names, err := f.dir.Names(-1)
-	for _, name := range names {
-		number, ok := numberOf(name)
-		if !ok {
-			continue
-		}
-		f.number = max(f.number, number)
-		s := &segment{name: name, number: number, first: math.MaxUint64}
-		blank, err := f.readHeader(s)
-		if blank && err == nil {
-			err = f.dir.Remove(name)
-		} else {
-			found = append(found, s)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(found, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
-	return found, err
-}
-
-// readHeader reads the header of a segment, and reports whether the segment is blank.
-func (f *segmentSet) readHeader(s *segment) (blank bool, err error) {
-	file, err := f.dir.Open(s.name, os.O_RDONLY, 0)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	h := make([]byte, headerSize)
-	if _, err := file.ReadAt(h, 0); err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	if string(h[:8]) == magic && crc32.Checksum(h[:24], castagnoli) == binary.LittleEndian.Uint32(h[24:]) {
-		s.first, s.salt = LSN(binary.LittleEndian.Uint64(h[8:])), binary.LittleEndian.Uint64(h[16:])
-	}
-	return !slices.ContainsFunc(h, func(b byte) bool { return b != 0 }), nil
 }
 
 func (f *segmentSet) write(lsn LSN, body []byte) error {
@@ -133,7 +100,7 @@ func (f *segmentSet) write(lsn LSN, body []byte) error {
 
 func (f *segmentSet) begin(first LSN, room int64) (*segment, error) {
 	number := f.number + 1
-	s := &segment{name: nameOf(number), number: number, first: first, last: first - 1, salt: rand.Uint64()}
+	s := &segment{name: nameOf(number), first: first, last: first - 1, salt: rand.Uint64()}
 	s.limit, s.end, s.preallocatedTo = max(f.size, headerSize+room), headerSize, headerSize
 	var err error
 	if s.file, err = f.dir.Open(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {

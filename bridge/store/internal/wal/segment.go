@@ -3,9 +3,11 @@ package wal
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,11 +27,10 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type segment struct {
-	name   string
-	number uint64
-	first  LSN
-	last   LSN // LSN of the last frame; first-1 if there is none
-	salt   uint64
+	name  string
+	first LSN
+	last  LSN // LSN of the last frame; first-1 if there is none
+	salt  uint64
 
 	file           disk.File // nil after close and after a failed sync
 	end            int64     // offset of the end of the last frame
@@ -52,6 +53,20 @@ func (s *segment) header() []byte {
 	h = binary.LittleEndian.AppendUint64(h, s.salt)
 	h = binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 	return append(h, 0, 0, 0, 0)
+}
+
+// readHeader reads the header, and reports whether it is blank. A segment with a damaged header gets the largest LSN as
+// its first LSN.
+func (s *segment) readHeader() (blank bool, err error) {
+	h := make([]byte, headerSize)
+	if _, err := s.file.ReadAt(h, 0); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	s.first = math.MaxUint64
+	if string(h[:8]) == magic && crc32.Checksum(h[:24], castagnoli) == binary.LittleEndian.Uint32(h[24:]) {
+		s.first, s.salt = LSN(binary.LittleEndian.Uint64(h[8:])), binary.LittleEndian.Uint64(h[16:])
+	}
+	return !slices.ContainsFunc(h, func(b byte) bool { return b != 0 }), nil
 }
 
 // frames calls fn with the frames of the segment before the first invalid frame. whole reports whether all frames are

@@ -1,12 +1,7 @@
 package filereplace
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 )
@@ -15,17 +10,11 @@ import (
 type swapDir struct {
 	dir    disk.Dir // nil if there is none
 	device uint64
-	// uid and gid are the owner and group of files that are made in the folder.
-	uid, gid int
-
-	off atomic.Bool // set once a file there could not be exchanged with a note
+	off    atomic.Bool // set once a file there could not be exchanged with a note
 }
 
 func (d *swapDir) open(on disk.Disk, path string) error {
-	dir, err := on.OpenRoot(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		dir, err = makeDurably(on, path)
-	}
+	dir, err := disk.MakeFolder(on, path)
 	if err != nil {
 		return err
 	}
@@ -35,29 +24,7 @@ func (d *swapDir) open(on disk.Disk, path string) error {
 		return err
 	}
 	d.dir, d.device = dir, info.Device
-	d.uid, d.gid = os.Geteuid(), os.Getegid()
-	if info.Mode&fs.ModeSetgid != 0 {
-		d.gid = info.GID
-	}
 	return nil
-}
-
-// makeDurably makes a folder whose name survives a power cut.
-func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
-	dir, err := on.MakeRoot(path)
-	if err != nil {
-		return nil, err
-	}
-	parent, err := on.OpenRoot(filepath.Dir(path))
-	if err == nil {
-		err = parent.Sync()
-		parent.Close()
-	}
-	if err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk cannot sync folders
-		dir.Close()
-		return nil, err
-	}
-	return dir, nil
 }
 
 // on returns the folder if files in it can be exchanged with files on a device.

@@ -17,8 +17,7 @@
 //     that is not kept. A save at that moment goes to our file, which is watched as in step 7.
 //  6. Sync: the file and its folder are synced, and then the pre-image is removed (settle.go). Commit does not wait for
 //     that. After a power cut the next process sweeps the vault (sweep.go), which leaves the old note or the new one.
-//  7. Watch: a program that had the old file open may still write to it. So the file is passed to Options.Late
-//     (late.go).
+//  7. Watch: a program that had the old file open may still write to it. So the file is watched (late.go).
 //
 // After a power cut, every file that had the note's name still has a name: the name of the note, or the temp name. So
 // if a program has synced a save to such a file, the save is in the note or in the trash after the next process has

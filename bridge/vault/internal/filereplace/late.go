@@ -2,8 +2,9 @@ package filereplace
 
 import (
 	"bytes"
+	"context"
 	"errors"
-	"log/slog"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -13,30 +14,29 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// A Watcher watches files that have just lost their names to a save. A program that has such a file open may still
+// A watcher watches files that have just lost their names to a save. A program that has such a file open may still
 // write to it, and then assumes that it has saved the note.
 //
-// The Watcher merges the program's change of the file into the note. If the change overlaps with later changes of the
+// The watcher merges the program's change of the file into the note. If the change overlaps with later changes of the
 // note, the late save becomes a conflicted copy next to the note. A lease shows whether a program has the file open for
-// writing (disk.File). The Watcher watches the file while a program has it open for writing, and otherwise for two
+// writing (disk.File). The watcher watches the file while a program has it open for writing, and otherwise for two
 // seconds.
 
 const (
 	// grace is the time for which a file without a writer is watched. It is for a program that has found the file under
 	// its name but has not opened it yet because the machine is busy.
 	grace = 2 * time.Second
-	// While End waits, a file is watched for closeGrace after its last change if a program has it open or may have it
+	// While stop waits, a file is watched for closeGrace after its last change if a program has it open or may have it
 	// open. If no program has it open, it is watched for idleGrace.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
 	// lookAgain is the first interval between checks of a file without a writer. Each further interval is twice as
 	// long, because a check takes three system calls, and a program that saves again and again leaves hundreds of
-	// files. lookSeldom is the interval between checks once all files have been unchanged for grace.
+	// files. lookSeldom is the interval between checks of a file that has been unchanged for grace.
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
 	// maxFiles is the maximum number of watched files. If 1/shareFiles of the process's file descriptors is less, that
-	// is the maximum. A few more files are possible until the next check, which then follows immediately. maxAncestor
-	// is the maximum number of bytes that Add keeps for each file.
+	// is the maximum. maxAncestor is the maximum number of bytes that add keeps for each file.
 	maxFiles    = 128
 	shareFiles  = 16
 	maxAncestor = 1 << 20
@@ -45,65 +45,55 @@ const (
 	mergeAttempts = 8
 )
 
-type Notes interface {
-	// Read returns the content of the note at rel. It waits for a save in progress.
-	Read(rel string) ([]byte, model.Stamp, error)
-	// Replace replaces the content of the note at rel and reports that as a user's change. It returns model.ErrConflict
-	// if the note does not have the stamp r.IfMatch.
-	Replace(rel string, r model.Replacement) error
-	// KeepCopy creates a file next to the note at rel and returns its name.
-	KeepCopy(rel string, data []byte) (name string, err error)
-}
+// watcher watches displaced files. Its methods are safe for concurrent use.
+type watcher struct {
+	s       *Swapper
+	max     int // largest number of watched files
+	all     sync.WaitGroup
+	ending  context.Context // ends when stop is called
+	end     context.CancelFunc
+	merging sync.Mutex // held while a late save is merged
 
-// Watcher watches displaced files. Its methods are safe for concurrent use.
-type Watcher struct {
-	notes Notes
-	log   *slog.Logger
-	max   int          // largest number of watched files
-	wake  model.Signal // set when there are more files than max
-
-	mu     sync.Mutex    // guards the fields below
-	files  []*file       // watched files, oldest first
-	ending int           // number of callers in End
-	done   chan struct{} // closed when run ends; nil while run is not active
+	mu    sync.Mutex // guards the field below
+	files []*file    // watched files, oldest first
 }
 
 type file struct {
-	rel   string
-	open  disk.File
-	last  model.Stamp // stamp of the state that was last merged into the note
-	data  []byte      // bytes of that state; nil if Add got more than maxAncestor
-	since time.Time   // time since which the file is in that state
-	seen  vaultdir.StatSample
-	next  time.Time // time of the next check, unless End waits
+	rel     string
+	open    disk.File
+	last    model.Stamp // stamp of the state that was last merged into the note
+	data    []byte      // bytes of that state; nil if add got more than maxAncestor
+	since   time.Time   // time since which the file is in that state
+	seen    vaultdir.StatSample
+	pause   time.Duration // time until the next check
+	dropped chan struct{} // closed if there are too many files
 }
 
 type watchMode int
 
 const (
 	asNeeded  watchMode = iota
-	ending              // End waits
+	ending              // stop waits
 	overLimit           // there are too many files, and this check is the last one
 )
 
-func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
-	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: model.NewSignal()}
+func newWatcher(s *Swapper) *watcher {
+	w := &watcher{s: s, max: min(maxFiles, disk.MaxFiles()/shareFiles)}
+	w.ending, w.end = context.WithCancel(context.Background())
+	return w
 }
 
-// Add watches a file that has lost the name of the note at rel. The file had the content data when it had the stamp
-// last. The Watcher closes the file.
-func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
+// add watches a file that has lost the name of the note at rel. The file had the content data when it had the stamp
+// last. The watcher closes the file.
+func (w *watcher) add(rel string, open disk.File, last model.Stamp, data []byte) {
+	f := &file{rel: rel, open: open, last: last, data: asAncestor(data), since: time.Now(), pause: vaultdir.LookEvery, dropped: make(chan struct{})}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.files = append(w.files, &file{rel: rel, open: open, last: last, data: asAncestor(data), since: time.Now()})
-	if len(w.files) > w.max {
-		w.wake.Set()
+	if w.files = append(w.files, f); len(w.files) > w.max {
+		close(w.files[0].dropped)
+		w.files = w.files[1:]
 	}
-	if w.done == nil {
-		done := make(chan struct{})
-		w.done = done
-		go w.run(done)
-	}
+	w.all.Go(func() { w.watch(f) })
 }
 
 // asAncestor returns data, or nil if data has more than maxAncestor bytes.
@@ -114,75 +104,34 @@ func asAncestor(data []byte) []byte {
 	return data
 }
 
-// End returns when no file is watched any more. It stops watching a file idleGrace after the file's last change if no
+// stop returns when no file is watched any more. It stops watching a file idleGrace after the file's last change if no
 // program has the file open for writing, and otherwise after closeGrace. Later writes are lost and logged.
-func (w *Watcher) End() {
-	w.mu.Lock()
-	done := w.done
-	w.ending++
-	w.mu.Unlock()
-	if done != nil {
-		<-done
-	}
-	w.mu.Lock()
-	w.ending--
-	w.mu.Unlock()
+func (w *watcher) stop() {
+	w.end()
+	w.all.Wait()
 }
 
-func (w *Watcher) run(done chan struct{}) {
-	defer close(done)
-	for {
-		select {
-		case <-time.After(w.step()):
-		case <-w.wake:
-		}
-		w.mu.Lock()
-		files, has := slices.Clone(w.files), asNeeded
-		if w.ending > 0 {
-			has = ending
-		}
-		w.mu.Unlock()
-		now := time.Now()
-		closed := make(map[*file]bool)
-		for i, f := range files {
-			has := has
-			if i < len(files)-w.max {
+func (w *watcher) watch(f *file) {
+	for has := asNeeded; ; {
+		if has != asNeeded {
+			time.Sleep(vaultdir.LookEvery)
+		} else {
+			select {
+			case <-time.After(f.pause):
+			case <-w.ending.Done():
+				has = ending
+			case <-f.dropped:
 				has = overLimit
 			}
-			if (has != asNeeded || !now.Before(f.next)) && !w.mergeIfSaved(f, now, has) {
-				closed[f] = true
-			}
 		}
-		if w.drop(closed) {
-			return
+		if !w.mergeIfSaved(f, time.Now(), has) {
+			break
 		}
 	}
-}
-
-func (w *Watcher) step() time.Duration {
+	f.open.Close() // not under mu, because Close may free the file's blocks
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, f := range w.files {
-		if w.ending > 0 || f.seen.Since.IsZero() || time.Since(f.seen.Since) < grace {
-			return vaultdir.LookEvery
-		}
-	}
-	return lookSeldom
-}
-
-// drop closes files that need no more checks. It reports whether no file is left.
-func (w *Watcher) drop(closed map[*file]bool) (last bool) {
-	for f := range closed {
-		f.open.Close() // not under mu, because Close may free the file's blocks
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.files = slices.DeleteFunc(w.files, func(f *file) bool { return closed[f] })
-	if len(w.files) > 0 {
-		return false
-	}
-	w.done = nil
-	return true
+	w.files = slices.DeleteFunc(w.files, func(other *file) bool { return other == f })
 }
 
 // writers reports whether a program has f open for writing. certain is false if the system cannot determine that.
@@ -197,16 +146,20 @@ func (f *file) writers() (open, certain bool) {
 }
 
 // mergeIfSaved merges a completed save to f into the note, and reports whether f needs another check.
-func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again bool) {
+func (w *watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again bool) {
 	// Call writers before Info, so that Info shows everything that a finished writer has written.
 	open, certain := f.writers()
 	st, err := f.open.Info()
 	stamp := vaultdir.StampOf(&st)
 	f.seen.Update(stamp, err, now)
+	f.pause = vaultdir.LookEvery
+	if now.Sub(f.seen.Since) >= grace {
+		f.pause = lookSeldom
+	}
 	if err != nil || stamp.SameFile(f.last) {
 		quiet := now.Sub(f.since)
 		if certain && !open {
-			f.next = now.Add(min(max(lookAgain, quiet), max(0, grace-quiet)))
+			f.pause = min(max(lookAgain, quiet), grace-quiet)
 		}
 		return err == nil && w.mayChange(f, quiet, open, certain, has)
 	}
@@ -215,7 +168,7 @@ func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again boo
 	case has == overLimit && stamp.Size > 0:
 		wait = 0
 	case has == overLimit:
-		w.log.Warn("a program was saving the note when it was replaced: its further writes are lost", model.LogPath, f.rel)
+		w.s.o.Log.Warn("a program was saving the note when it was replaced: its further writes are lost", model.LogPath, f.rel)
 		return false
 	case stamp.Size == 0:
 		wait = vaultdir.MaxQuietWait // a truncated file is about to be written
@@ -235,7 +188,7 @@ func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again boo
 }
 
 // mayChange reports whether f needs another check. quiet is the time since the last change of f.
-func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, has watchMode) bool {
+func (w *watcher) mayChange(f *file, quiet time.Duration, open, certain bool, has watchMode) bool {
 	switch {
 	case has == asNeeded:
 		return open || quiet < grace
@@ -244,35 +197,37 @@ func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, ha
 	case has == ending && quiet < closeGrace:
 		return true
 	case open:
-		w.log.Warn("a program still has the replaced note open for writing: its further writes are lost", model.LogPath, f.rel)
+		w.s.o.Log.Warn("a program still has the replaced note open for writing: its further writes are lost", model.LogPath, f.rel)
 	}
 	return false
 }
 
 // mergeLate merges a late save into the note, or keeps it as a copy next to the note. theirs was computed from
 // ancestor.
-func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
+func (w *watcher) mergeLate(rel string, ancestor, theirs []byte) {
+	w.merging.Lock()
+	defer w.merging.Unlock()
 	for range mergeAttempts {
 		merged, err := w.mergeOnce(rel, ancestor, theirs)
 		if merged {
-			w.log.Info("save to the replaced file merged into the note", model.LogPath, rel)
+			w.s.o.Log.Info("save to the replaced file merged into the note", model.LogPath, rel)
 			return
 		}
 		if err != nil {
 			break
 		}
 	}
-	name, err := w.notes.KeepCopy(rel, theirs)
+	name, err := w.s.keepCopy(rel, theirs)
 	if err != nil {
-		w.log.Error("a save made while the note was written is lost", model.LogPath, rel, model.LogErr, err)
+		w.s.o.Log.Error("a save made while the note was written is lost", model.LogPath, rel, model.LogErr, err)
 		return
 	}
-	w.log.Warn("save to the replaced file kept as a copy next to the note", model.LogPath, rel, "copy", name)
+	w.s.o.Log.Warn("save to the replaced file kept as a copy next to the note", model.LogPath, rel, "copy", name)
 }
 
 // mergeOnce reports whether the note has the merged text now. After an error another attempt is useless.
-func (w *Watcher) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
-	ours, stamp, err := w.notes.Read(rel)
+func (w *watcher) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
+	ours, stamp, err := w.s.o.Read(rel)
 	if err != nil {
 		return false, err
 	}
@@ -283,9 +238,36 @@ func (w *Watcher) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
 	if bytes.Equal(text, ours) {
 		return true, nil
 	}
-	err = w.notes.Replace(rel, model.Replacement{IfMatch: stamp, Data: text, ModTime: stamp.Next(time.Now())})
+	err = w.s.replace(rel, model.Replacement{IfMatch: stamp, Data: text, ModTime: stamp.Next(time.Now())})
 	if errors.Is(err, model.ErrConflict) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// replace replaces a note in the same way as a user's program, so that the vault reports the change.
+func (s *Swapper) replace(rel string, r model.Replacement) error {
+	sw, err := s.Stage(rel, r)
+	if err != nil {
+		return err
+	}
+	defer sw.Close()
+	_, err = sw.Commit()
+	return err
+}
+
+// keepCopy creates a file next to the note at rel, as a conflicted copy, and returns its name.
+func (s *Swapper) keepCopy(rel string, data []byte) (string, error) {
+	dir, err := s.o.Vault.OpenDir(model.Parent(rel))
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	t, err := s.NewFile(dir, s.TempName(), Content{Data: data, Mode: 0o644, ModTime: time.Now()})
+	if err != nil {
+		return "", err
+	}
+	defer t.Discard()
+	defer s.o.Syncs.SyncBestEffort(dir)
+	return MoveAside(dir, t.Name, dir, conflictName(path.Base(rel)))
 }

@@ -104,18 +104,18 @@ func TestSaveLongAfter(t *testing.T) {
 	})
 }
 
-// The Watcher does not keep a large text that a program has saved.
+// The watcher does not keep a large text that a program has saved.
 func TestLargeSaveLongAfter(t *testing.T) {
 	inBubble(t, "old\n", func(t *testing.T, w *world) {
 		f := w.open("N.md")
 		w.ok(w.replace("ours\n"))
 		w.ok(f.Truncate(maxAncestor + 1))
 		time.Sleep(time.Hour)
-		w.late.mu.Lock()
-		if files := w.late.files; len(files) != 1 || files[0].last.Size != maxAncestor+1 || files[0].data != nil {
+		w.s.late.mu.Lock()
+		if files := w.s.late.files; len(files) != 1 || files[0].last.Size != maxAncestor+1 || files[0].data != nil {
 			t.Errorf("not one large file without data: %d", len(files))
 		}
-		w.late.mu.Unlock()
+		w.s.late.mu.Unlock()
 		w.ok(f.Close())
 		w.close()
 	})
@@ -144,5 +144,25 @@ func TestCloseWithAWriter(t *testing.T) {
 		if took := time.Since(start); took > time.Second {
 			t.Errorf("closing took %v", took)
 		}
+	})
+}
+
+// Beyond the limit, the oldest file is checked once more: a save in it is merged at once, and the file is closed.
+func TestTooManyFiles(t *testing.T) {
+	inBubble(t, "top\nmiddle\nend\n", func(t *testing.T, w *world) {
+		w.s.late.max = 1
+		f := w.open("N.md")
+		w.ok(w.replace("top\nmiddle, ours\nend\n"))
+		_, err := f.WriteAt([]byte("top\nmiddle\nend\nhers\n"), 0)
+		w.ok(err)
+		w.ok(w.replace("top\nmiddle, ours again\nend\n"))
+		time.Sleep(vaultdir.QuietAge / 2) // shorter than the end of a save takes to show
+		w.s.late.mu.Lock()
+		files := len(w.s.late.files)
+		w.s.late.mu.Unlock()
+		if files > 1 {
+			t.Errorf("%d files are watched", files)
+		}
+		w.want(map[string]string{"N.md": "top\nmiddle, ours again\nend\nhers\n"})
 	})
 }

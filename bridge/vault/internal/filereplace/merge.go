@@ -31,29 +31,14 @@ type lineHunk struct {
 
 // changedLines returns the smallest change of whole lines that turns one text into the other.
 func changedLines(before, after []byte) lineHunk {
-	limit := min(len(before), len(after))
-	start := 0
-	for start < limit && before[start] == after[start] {
-		start++
+	was, is := bytes.SplitAfter(before, []byte{'\n'}), bytes.SplitAfter(after, []byte{'\n'})
+	start, tail := 0, 0 // sizes of the common lines at the start and at the end
+	for len(was) > 1 && len(is) > 1 && bytes.Equal(was[0], is[0]) {
+		start += len(was[0])
+		was, is = was[1:], is[1:]
 	}
-	start = bytes.LastIndexByte(before[:start], '\n') + 1
-	tail := 0
-	for tail < limit-start && before[len(before)-1-tail] == after[len(after)-1-tail] {
-		tail++
+	for n, m := len(was), len(is); n > 0 && m > 0 && bytes.Equal(was[n-1], is[m-1]); n, m = n-1, m-1 {
+		tail += len(was[n-1])
 	}
-	tail = wholeLines(before, after, tail)
 	return lineHunk{start: start, end: len(before) - tail, text: after[start : len(after)-tail]}
-}
-
-// wholeLines shortens a common tail of n bytes until it starts at a line start in both texts.
-func wholeLines(before, after []byte, n int) int {
-	lineStart := func(s []byte) bool { return n == len(s) || s[len(s)-n-1] == '\n' }
-	for n > 0 && (!lineStart(before) || !lineStart(after)) {
-		rest := bytes.IndexByte(before[len(before)-n:], '\n')
-		if rest < 0 {
-			return 0
-		}
-		n -= rest + 1
-	}
-	return n
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -27,7 +26,7 @@ type Swap struct {
 // Stage prepares the replacement r of the note at rel. The caller calls r.BeforeRename, if it is set, before Commit,
 // and closes the swap. Stage returns model.ErrConflict if the note is not the expected file.
 func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
-	at, err := s.o.Vault.Within(rel)
+	at, err := s.o.Vault.Locate(rel)
 	if err != nil {
 		return nil, conflictIfGone(err) // on a conflict the caller reads the note again
 	}
@@ -55,7 +54,7 @@ func (sw *Swap) stage() (err error) {
 	}
 	if dir, ok := sw.s.dir.on(sw.at.Info.Device); ok {
 		err := sw.makeTemp(dir, true)
-		if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		if err == nil || model.IsFull(err) {
 			return err
 		}
 		// The file could not be made there: the folder was removed or is read-only, or a file there cannot get the
@@ -65,10 +64,6 @@ func (sw *Swap) stage() (err error) {
 }
 
 func (sw *Swap) readOld() error {
-	if text := sw.r.KnownText; text != "" {
-		sw.oldData = unsafe.Slice(unsafe.StringData(text), len(text)) // shares the memory of text; no code changes it
-		return nil
-	}
 	sw.oldData = make([]byte, sw.r.IfMatch.Size)
 	n, err := sw.old.ReadAt(sw.oldData, 0)
 	if sw.oldData = sw.oldData[:n]; errors.Is(err, io.EOF) {
@@ -78,9 +73,7 @@ func (sw *Swap) readOld() error {
 }
 
 func (sw *Swap) makeTemp(dir disk.Dir, swap bool) (err error) {
-	c := sw.content()
-	c.owned = swap && c.oldInfo.UID == sw.s.dir.uid && c.oldInfo.GID == sw.s.dir.gid
-	sw.temp, err = newTemp(dir, sw.tempName(), c, swap)
+	sw.temp, err = newTemp(dir, sw.tempName(), sw.content(), swap)
 	return err
 }
 
@@ -139,7 +132,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 		sw.s.o.Log.Warn("the note's other names (hard links) keep its previous content", model.LogPath, sw.at.Rel)
 	}
 	old := watched{sw.old, make(chan struct{})}
-	sw.s.o.Late(sw.at.Rel, old, sw.r.IfMatch, sw.oldData)
+	sw.s.late.add(sw.at.Rel, old, sw.r.IfMatch, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
 	sw.old, sw.at.Dir, sw.temp = nil, nil, nil
 	sw.s.syncer.add(&pendingSync{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Durable, unwatched: old.closed})
@@ -257,7 +250,7 @@ func (sw *Swap) undo() error {
 	if err != nil {
 		return sw.keepTemp(err)
 	}
-	sw.s.o.Late(sw.at.Rel, theirs, sw.temp.Stamp, sw.r.Data)
+	sw.s.late.add(sw.at.Rel, theirs, sw.temp.Stamp, sw.r.Data)
 	return model.ErrConflict
 }
 

@@ -30,7 +30,6 @@ type world struct {
 	o      Options
 	folder *vaultdir.Folder
 	s      *Swapper
-	late   *Watcher
 }
 
 // worlds are where a swap has its temp file: next to the note, and in the swap folder.
@@ -48,8 +47,8 @@ func newWorldWith(t *testing.T, text, swapFolder string, log slog.Handler) *worl
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	w.save("N.md", text)
-	w.late = NewWatcher(notes{w}, slog.New(log))
-	w.o = Options{Folder: swapFolder, Late: w.late.Add, Log: slog.New(log)}
+	w.o = Options{Folder: swapFolder, Log: slog.New(log)}
+	w.o.Read = func(rel string) ([]byte, model.Stamp, error) { return w.folder.Read(rel) } // nobody waits for a save
 	w.o.Syncs = &vaultdir.Syncs{Log: w.o.Log}
 	w.start(w.dir)
 	return w
@@ -63,30 +62,6 @@ func (w *world) start(path string) {
 	w.ok(err)
 	w.o.Vault = w.folder
 	w.s = New(w.o)
-}
-
-// notes is the folder of a world, in which nobody waits for a save.
-type notes struct{ *world }
-
-func (n notes) Read(rel string) ([]byte, model.Stamp, error) { return n.folder.Read(rel) }
-
-func (n notes) Replace(rel string, r model.Replacement) error {
-	s, err := n.s.Stage(rel, r)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	_, err = s.Commit()
-	return err
-}
-
-func (n notes) KeepCopy(rel string, data []byte) (string, error) {
-	root, err := n.folder.OpenRoot()
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	return n.s.KeepCopy(root, rel, data)
 }
 
 func (w *world) ok(err error) {
@@ -133,7 +108,6 @@ func (w *world) stageAt(text string, modTime time.Time) *Swap {
 
 func (w *world) close() {
 	w.t.Helper()
-	w.late.End()
 	w.s.Close()
 }
 

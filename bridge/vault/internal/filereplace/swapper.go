@@ -26,9 +26,8 @@ type Options struct {
 	// ID is part of the names of this process's temp files. "" means a random one.
 	ID    string
 	Syncs *vaultdir.Syncs
-	// Late takes over a file that has lost the name of the note at rel. The file had the content data when it had the
-	// stamp held.
-	Late func(rel string, file disk.File, held model.Stamp, data []byte)
+	// Read returns the content of the note at rel. It waits for a save in progress.
+	Read func(rel string) ([]byte, model.Stamp, error)
 	Log  *slog.Logger
 }
 
@@ -40,6 +39,7 @@ type Swapper struct {
 	dir    swapDir
 	swaps  sync.WaitGroup // counts the swaps that are staged and not closed
 	syncer *syncer
+	late   *watcher
 	// noExchange is set once the disk has refused an exchange.
 	noExchange atomic.Bool
 	ordered    sync.Map // results of OrdersNames, by device
@@ -56,6 +56,7 @@ func New(o Options) *Swapper {
 	}
 	s := &Swapper{o: o, prefix: vaultdir.TempPrefix + o.ID + "-"}
 	s.syncer = &syncer{syncs: o.Syncs, log: o.Log, slots: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
+	s.late = newWatcher(s)
 	if o.Folder != "" && !o.ReadOnly {
 		if err := s.dir.open(o.Vault.Disk, o.Folder); err != nil {
 			o.Log.Warn("swap folder is not used: new files are made next to the notes", model.LogErr, err)
@@ -64,9 +65,10 @@ func New(o Options) *Swapper {
 	return s
 }
 
-// Close waits until every committed swap has settled. A swap in progress can still be committed; it keeps the swap
-// folder open until it has settled.
+// Close waits until no displaced file is watched any more, and every committed swap has settled. A swap in progress can
+// still be committed; it keeps the swap folder open until it has settled.
 func (s *Swapper) Close() {
+	s.late.stop()
 	s.syncer.all.Wait()
 	if s.dir.dir != nil {
 		go func() {
@@ -123,14 +125,3 @@ func (s *Swapper) TaggedName(rel string, c Content) string {
 }
 
 func (s *Swapper) IsOwn(name string) bool { return strings.HasPrefix(name, s.prefix) }
-
-// KeepCopy creates a file with data in a folder, as a conflicted copy of name, and returns its name.
-func (s *Swapper) KeepCopy(dir disk.Dir, name string, data []byte) (string, error) {
-	t, err := s.NewFile(dir, s.TempName(), Content{Data: data, Mode: 0o644, ModTime: time.Now()})
-	if err != nil {
-		return "", err
-	}
-	defer t.Discard()
-	defer s.o.Syncs.SyncBestEffort(dir)
-	return MoveAside(dir, t.Name, dir, conflictName(name))
-}

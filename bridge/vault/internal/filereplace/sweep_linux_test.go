@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
@@ -223,10 +222,7 @@ func TestRenamedBeforeSettled(t *testing.T) {
 		w.ok(d.Person().Save("/vault/N.md", "old\n"))
 		w.folder, err = vaultdir.Open(d, "/vault")
 		w.ok(err)
-		w.s = New(Options{
-			Vault: w.folder, Log: slog.New(slog.DiscardHandler), Syncs: new(vaultdir.Syncs),
-			Late: func(_ string, file disk.File, _ model.Stamp, _ []byte) { file.Close() },
-		})
+		w.s = New(Options{Vault: w.folder, Log: slog.New(slog.DiscardHandler), Syncs: new(vaultdir.Syncs)})
 		w.s.syncer.last = time.Now() // so that it waits
 		s := w.stage("new\n")
 		_, err = s.Commit()
@@ -289,10 +285,7 @@ func (w *world) sweepOn(d *disktest.Disk) {
 	w.folder, err = vaultdir.Open(d, "/vault")
 	w.ok(err)
 	log := slog.New(slog.DiscardHandler)
-	w.s = New(Options{
-		Vault: w.folder, Log: log, Syncs: &vaultdir.Syncs{Log: log},
-		Late: func(_ string, file disk.File, _ model.Stamp, _ []byte) { file.Close() },
-	})
+	w.s = New(Options{Vault: w.folder, Log: log, Syncs: &vaultdir.Syncs{Log: log}})
 	root, err := w.folder.OpenRoot()
 	w.ok(err)
 	defer root.Close()

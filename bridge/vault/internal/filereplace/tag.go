@@ -69,7 +69,7 @@ func (t tag) describes(dir disk.Dir, name string, info *disk.Info) bool {
 }
 
 func (t tag) isWhole(dir disk.Dir, name string) bool {
-	data, _, _, err := dir.ReadFile(name)
+	data, _, _, err := disk.ReadFile(dir, name)
 	return err == nil && sumOf(data) == t.sum
 }
 

@@ -29,7 +29,6 @@ type Content struct {
 	// extended attributes of old.
 	old     disk.File
 	oldInfo *disk.Info
-	owned   bool // the new file gets this owner and group without chown
 }
 
 // NewFile creates a temp file in dir, and syncs it. After an error no file remains.
@@ -47,11 +46,7 @@ func (s *Swapper) NewFile(dir disk.Dir, name string, c Content) (*Temp, error) {
 
 // newTemp is NewFile without the sync. swap is set for a file in the swap folder.
 func newTemp(dir disk.Dir, name string, c Content, swap bool) (*Temp, error) {
-	perm := fs.FileMode(0o600) // kept until the file has its owner
-	if c.owned {
-		perm = c.oldInfo.Mode.Perm()
-	}
-	file, err := dir.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	file, err := dir.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // until the file has its owner
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +59,7 @@ func newTemp(dir disk.Dir, name string, c Content, swap bool) (*Temp, error) {
 }
 
 func (t *Temp) fill(c Content) error {
-	if c.old != nil && !c.owned {
+	if c.old != nil {
 		if err := t.chown(c.oldInfo); err != nil && t.swap {
 			return err // a folder may give its group to files that are made in it
 		}

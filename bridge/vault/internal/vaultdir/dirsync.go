@@ -2,11 +2,9 @@ package vaultdir
 
 import (
 	"cmp"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -41,15 +39,13 @@ func (f *folderSync) sync(sync func() error) error {
 	defer f.mu.Unlock()
 	if f.synced < call {
 		f.synced = f.calls.Load()
-		if f.err = sync(); errors.Is(f.err, syscall.EINVAL) { // the disk cannot sync folders
-			f.err = nil
-		}
+		f.err = sync()
 		f.failed = cmp.Or(f.err, f.failed)
 	}
 	return f.err
 }
 
-// Sync makes the names in dir durable. It does nothing on a disk that cannot sync folders.
+// Sync makes the names in dir durable.
 func (s *Syncs) Sync(dir disk.Dir) error {
 	f, err := s.folder(dir)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -82,11 +81,11 @@ func (f *Folder) Find(old func() bool) (disk.Dir, error) {
 }
 
 func (f *Folder) adopt(root disk.Dir, id ID, old func() bool) error {
-	empty, err := isEmpty(root)
+	names, err := root.Names(1)
 	if err != nil {
 		return fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
-	away := empty && old()
+	away := len(names) == 0 && old()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.offline = away; away {
@@ -111,16 +110,6 @@ func (f *Folder) Present(old func() bool) bool {
 	defer f.mu.Unlock()
 	f.offline = err != nil
 	return !f.offline
-}
-
-func isEmpty(dir disk.Dir) (bool, error) {
-	// On most disks a folder has one link from each subfolder. Checking the number of links is faster than listing
-	// names.
-	if info, err := dir.Info(); err == nil && info.Links > 2 {
-		return false, nil
-	}
-	names, err := dir.Names(1)
-	return len(names) == 0, err
 }
 
 func (f *Folder) OpenDir(rel string) (disk.Dir, error) {
@@ -150,7 +139,7 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 	defer root.Close()
 	switch err := root.Mkdir(Trash); {
 	case err == nil:
-		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk cannot sync folders
+		if err := root.Sync(); err != nil {
 			return nil, errors.Join(err, root.Rmdir(Trash))
 		}
 	case !errors.Is(err, fs.ErrExist):
@@ -164,7 +153,7 @@ type Entry struct {
 	Dir  disk.Dir
 	Name string
 	Rel  string
-	Info disk.Info // state at the time of the lookup; Within does not set it
+	Info disk.Info // state at the time of the lookup
 }
 
 // Close closes the folder, unless it was taken over and Dir is nil.
@@ -195,16 +184,6 @@ func (f *Folder) Locate(rel string) (Entry, error) {
 		return Entry{}, fs.ErrNotExist
 	}
 	return p, err
-}
-
-// Within returns the location of rel without checking whether the file exists. It returns fs.ErrNotExist if nothing can
-// be served there.
-func (f *Folder) Within(rel string) (Entry, error) {
-	if Reserved(rel) || !utf8.ValidString(rel) {
-		return Entry{}, fs.ErrNotExist
-	}
-	dir, err := f.OpenDir(model.Parent(rel))
-	return Entry{Dir: dir, Name: path.Base(rel), Rel: rel}, err
 }
 
 // Resolve returns the location of rel, even if rel is hidden or a symlink.

@@ -2,7 +2,6 @@ package vaultdir
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"time"
 
@@ -49,40 +48,22 @@ func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 	if p.Info.Mode.IsDir() {
 		return nil, model.Stamp{}, model.ErrIsDir
 	}
-	data, before, after, err := p.Dir.ReadFile(p.Name)
+	return asRead(disk.ReadFile(p.Dir, p.Name))
+}
+
+// ReadOpen is Read for an open file.
+func ReadOpen(f disk.File) ([]byte, model.Stamp, error) { return asRead(disk.ReadOpen(f)) }
+
+func asRead(data []byte, before, after disk.Info, err error) ([]byte, model.Stamp, error) {
+	if err == nil && !before.Mode.IsRegular() {
+		err = fs.ErrNotExist
+	}
 	if err != nil {
 		return nil, model.Stamp{}, err
 	}
-	return asRead(data, &before, &after)
-}
-
-func asRead(data []byte, before, after *disk.Info) ([]byte, model.Stamp, error) {
-	if !before.Mode.IsRegular() {
-		return nil, model.Stamp{}, fs.ErrNotExist
-	}
-	stamp := StampOf(before)
-	if int64(len(data)) < before.Size || StampOf(after) != stamp {
+	stamp := StampOf(&before)
+	if int64(len(data)) < before.Size || StampOf(&after) != stamp {
 		return data, stamp, ErrTorn
 	}
 	return data, stamp, nil
-}
-
-func ReadOpen(f disk.File) ([]byte, model.Stamp, error) {
-	before, err := f.Info()
-	if err != nil {
-		return nil, model.Stamp{}, err
-	}
-	if !before.Mode.IsRegular() {
-		return nil, model.Stamp{}, fs.ErrNotExist
-	}
-	data := make([]byte, before.Size)
-	n, err := f.ReadAt(data, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, model.Stamp{}, err
-	}
-	after, err := f.Info()
-	if err != nil {
-		return nil, model.Stamp{}, err
-	}
-	return asRead(data[:n], &before, &after)
 }

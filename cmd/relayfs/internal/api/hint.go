@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
@@ -41,7 +40,7 @@ func Hint(err error) string {
 		return transport.Hint(err)
 	case errors.Is(err, model.ErrOffline):
 		return "check that the vault's directory exists and is not empty"
-	case errors.Is(err, model.ErrNoSpace), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case model.IsFull(err):
 		return "free space on that disk, or set RELAYFS_STATE to another folder for relayfs's own data"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of that path"

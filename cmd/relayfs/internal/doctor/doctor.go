@@ -202,7 +202,7 @@ func examineState(base string) fusefs.Finding {
 	}
 	err := tryWrite(dir)
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case model.IsFull(err):
 		return finding(name, fusefs.Fail, cli.Text(err), "free space on its disk, or set RELAYFS_STATE to another folder: saves will fail when the log's reserved space is used up")
 	case err != nil:
 		return finding(name, fusefs.Fail, cli.Text(err), "make it writable, or set RELAYFS_STATE to another folder")

@@ -18,11 +18,13 @@ const (
 // until ctx ends or notify returns an error. A change without paths is a heartbeat. Several changes reach a slow client
 // as one.
 func (q *Queue) Follow(ctx context.Context, seen uint64, notify func(Change) error) error {
+	changed := model.NewSignal()
+	defer q.ws.Subscribe(func(model.Event) { changed.Set() })()
 	for {
 		c := q.since(seen)
 		err := notify(c)
 		if err == nil {
-			err = q.wait(ctx, c.Now)
+			err = wait(ctx, changed)
 		}
 		if err != nil {
 			return err
@@ -46,15 +48,15 @@ func (q *Queue) since(seen uint64) Change {
 	return Change{now, append([]string{}, slices.Sorted(maps.Keys(paths))...)}
 }
 
-// wait returns when there is a change after the state seen, or when a heartbeat is due.
-func (q *Queue) wait(ctx context.Context, seen uint64) error {
+// wait returns when there is a change, or when a heartbeat is due.
+func wait(ctx context.Context, changed model.Signal) error {
 	select {
 	case <-time.After(minChangeGap):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	select {
-	case <-q.ws.Changed(seen):
+	case <-changed:
 		return nil
 	case <-time.After(heartbeat):
 		return nil

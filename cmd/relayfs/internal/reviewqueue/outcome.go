@@ -204,6 +204,6 @@ func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 			out.Suggestions = append(out.Suggestions, x)
 		}
 	}
-	out.Undone = !ok && e.Undoable() && out.Action != string(model.Undone)
+	out.Undone = !ok && e.Journalled() && out.Action != string(model.Undone)
 	return out
 }
