@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui/quietinit"
 )
 
@@ -23,7 +24,7 @@ func init() { runtime.LockOSThread() }
 
 func main() {
 	quietinit.Restore()
-	tuneHeap()
+	process.LimitGarbage(process.GarbageOfCommands)
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores SIGHUP
 		ending = append(ending, syscall.SIGHUP)
