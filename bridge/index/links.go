@@ -17,8 +17,9 @@ func (x *LinkIndex) add(p model.Path) { x.Index.AddFile(string(p)) }
 
 func (x *LinkIndex) remove(p model.Path) { x.Index.Remove(string(p)) }
 
-func (x *LinkIndex) rename(oldPath, newPath model.Path) {
+func (x *LinkIndex) rename(oldPath, newPath model.Path) []model.Path {
 	x.Index.Rename(string(oldPath), string(newPath))
+	return nil
 }
 
 func (x *LinkIndex) set(ctx context.Context, p model.Path, v *model.Version) error {
