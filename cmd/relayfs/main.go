@@ -14,7 +14,6 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui/quietinit"
 )
 
@@ -24,7 +23,7 @@ func init() { runtime.LockOSThread() }
 
 func main() {
 	quietinit.Restore()
-	process.LimitGarbage(process.GarbageOfCommands)
+	tuneHeap()
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores SIGHUP
 		ending = append(ending, syscall.SIGHUP)

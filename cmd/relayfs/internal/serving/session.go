@@ -230,7 +230,6 @@ func progressText(name string, p remote.Progress, fetched int, in time.Duration)
 // Serve follows the sources and serves the owner's socket and the ports while work runs. The context of work ends with
 // ctx, or when a source or a port fails. Serve answers requests in progress before it ends the workspace.
 func (c *Control) Serve(ctx context.Context, command string, work func(context.Context) error) error {
-	process.LimitGarbage(process.GarbageOfServers)
 	l, socket, err := owner.Listen()
 	if err != nil {
 		return err
