@@ -72,6 +72,22 @@ func TestRow40HeadingTwice(t *testing.T) {
 	}
 }
 
+// Row 42: what a suggestion would add is not in the graph, what it would delete is. A link that a suggestion changes has
+// its old name.
+func TestRow42LinksInSuggestions(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{
+		"V/Old.md": "", "V/New.md": "", "V/Alpha.md": "",
+		"V/a.md": "{++[[New]]++} {--[[Old]]--} [[Al{--pha--}{++so++}]] {++[r]: [[x]] ++}\n",
+	})
+	l, err := f.Links(t.Context(), "V/a.md")
+	if err != nil || !slices.Equal(l.Forward, []model.Path{"V/Old.md", "V/Alpha.md"}) || len(l.Unresolved) != 0 || !slices.Equal(l.Pending, []string{"New", "Also", "x"}) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if l, err := f.Links(t.Context(), "V/New.md"); err != nil || len(l.Backlinks) != 0 {
+		t.Errorf("backlinks of what is only suggested: %+v, %v", l, err)
+	}
+}
+
 // Every row has a test that names it, here, in bridge/index/links or in bridge/index/outline.
 func TestEveryRowOfLinksIsTested(t *testing.T) {
 	named := make(map[string]bool)

@@ -16,9 +16,10 @@ type derived interface {
 	// add records that there is a note or file at p. For a note, a call of set with its text follows.
 	add(p model.Path)
 	set(ctx context.Context, p model.Path, v *model.Version) error
-	// remove removes p and everything below p. rename moves oldPath and everything below it.
+	// remove removes p and everything below p. rename moves oldPath and everything below it, and returns the notes that
+	// must be read at their new paths.
 	remove(p model.Path)
-	rename(oldPath, newPath model.Path)
+	rename(oldPath, newPath model.Path) (unread []model.Path)
 }
 
 type indexSource interface {
@@ -137,8 +138,10 @@ func (f *Follower) take(ev model.Event) {
 	case model.EventRemoved:
 		f.d.remove(ev.Path)
 	case model.EventRenamed:
-		f.d.rename(ev.OldPath, ev.Path)
 		f.moveStale(ev.OldPath, ev.Path)
+		for _, p := range f.d.rename(ev.OldPath, ev.Path) {
+			f.stale[p] = true
+		}
 	}
 }
 

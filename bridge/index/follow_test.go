@@ -23,7 +23,11 @@ func (x *names) set(context.Context, model.Path, *model.Version) error { return 
 func (x *names) remove(p model.Path) {
 	maps.DeleteFunc(x.have, func(q model.Path, _ bool) bool { return p.Contains(q) })
 }
-func (x *names) rename(oldPath, newPath model.Path)                       { x.remove(oldPath); x.add(newPath) }
+func (x *names) rename(oldPath, newPath model.Path) []model.Path {
+	x.remove(oldPath)
+	x.add(newPath)
+	return nil
+}
 func (x *names) Read(context.Context, model.Path) (*model.Version, error) { return nil, nil }
 func (x *names) LeadsToFolder(model.Path) bool                            { return false }
 func (x *names) EachName(_ context.Context, fn func(model.Path, model.NodeKind)) error {

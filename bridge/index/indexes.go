@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
-	"github.com/relayfs/relayfs/bridge/note/attribution"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -39,9 +38,6 @@ func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x.links = &LinkIndex{links.NewIndex(), x.withLinksRewritten}
 	x.pending.at, x.pending.byTerm = func(m markedNote) model.Path { return m.path }, make(map[string][]markedNote)
 	x.pending.of, x.pending.terms = x.markedIn, func(markedNote) []string { return []string{""} }
-	x.pending.moved = func(m markedNote, p model.Path) markedNote {
-		return markedNote{p, attribution.Renamed(m.suggestions, p), attribution.RenamedThreads(m.threads, p)}
-	}
 	x.notes.of = func(_ context.Context, p model.Path, v *model.Version) (*NoteInfo, bool, error) {
 		return NewNoteInfo(p, v), true, nil
 	}

@@ -17,27 +17,25 @@ func (x *LinkIndex) add(p model.Path) { x.Index.AddFile(string(p)) }
 
 func (x *LinkIndex) remove(p model.Path) { x.Index.Remove(string(p)) }
 
-func (x *LinkIndex) rename(oldPath, newPath model.Path) {
+func (x *LinkIndex) rename(oldPath, newPath model.Path) []model.Path {
 	x.Index.Rename(string(oldPath), string(newPath))
+	return nil
 }
 
 func (x *LinkIndex) set(ctx context.Context, p model.Path, v *model.Version) error {
 	raw, known, err := x.textOf(ctx, p, v)
 	if err == nil {
-		x.Index.Set(string(p), linksOf(raw, known))
+		settled, pending := linksOf(raw, known)
+		x.Index.Set(string(p), settled, pending)
 	}
 	return err
 }
 
-// linksOf returns the links of a marked text and, as pending, the links of its accepted view, because a reference
-// definition may be at the start of a block only in that view.
-func linksOf(raw string, known diffwrap.Known) []links.Link {
-	list := links.ExtractMarked(raw, known)
-	if accepted := known.Accepted(raw); accepted != raw {
-		for _, l := range links.Extract(accepted) {
-			l.Pending = links.PendingAddition
-			list = append(list, l)
-		}
+// linksOf returns the links of the original view of a note and, as pending, those of its accepted view.
+func linksOf(raw string, known diffwrap.Known) (settled, pending []links.Link) {
+	original := known.Original(raw)
+	if accepted := known.Accepted(raw); accepted != original {
+		pending = links.Extract(accepted)
 	}
-	return list
+	return links.Extract(original), pending
 }

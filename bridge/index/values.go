@@ -13,7 +13,7 @@ import (
 type values[T any] struct {
 	of    func(context.Context, model.Path, *model.Version) (value T, ok bool, err error) // ok is false for a note without a value
 	at    func(T) model.Path
-	moved func(T, model.Path) T // the value of a note that was renamed
+	moved func(T, model.Path) T // the value of a note that was renamed; nil if the value depends on the path in other ways
 	terms func(T) []string      // texts by which below finds the value, and "", which all values have
 
 	mu     sync.Mutex
@@ -41,12 +41,18 @@ func (x *values[T]) remove(p model.Path) {
 	x.cut(p)
 }
 
-func (x *values[T]) rename(oldPath, newPath model.Path) {
+func (x *values[T]) rename(oldPath, newPath model.Path) (unread []model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, n := range x.cut(oldPath) {
-		x.put(x.moved(n, newPath+x.at(n)[len(oldPath):]))
+		p := newPath + x.at(n)[len(oldPath):]
+		if x.moved == nil {
+			unread = append(unread, p)
+			continue
+		}
+		x.put(x.moved(n, p))
 	}
+	return unread
 }
 
 // below returns the values of the notes at a path or below it, sorted by path. It may omit values that have none of the

@@ -186,8 +186,6 @@ type Suggestion struct {
 	// Proposal is the ID of the pending rename for which the suggestion rewrites a link.
 	Proposal string
 
-	Anchor string // distinguishes suggestions that have the same text and no record
-
 	// PreviousRejection is the newest rejection of an earlier suggestion by the same author at this place, or nil.
 	PreviousRejection *Rejection
 }
@@ -206,7 +204,6 @@ type Thread struct {
 	Path       Path
 	Suggestion string // ID of the suggestion to which the thread is attached; "" in plain text
 	Entries    []ThreadComment
-	Anchor     string // Anchor of the first comment
 	// Answered is set if the author of the suggestion has changed it since the last comment by anyone else.
 	Answered bool
 }

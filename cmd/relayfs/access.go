@@ -123,11 +123,10 @@ pattern has RE2 syntax. The exit code is 1 if nothing matches.`,
 
 func runGrep(ctx context.Context, e *env, a *api.Client, args map[string]any) error {
 	for {
-		results, err := a.Call(ctx, api.CallRequest{Calls: []api.ToolCall{{Tool: "grep", Args: args}}})
+		res, err := a.Call(ctx, api.CallRequest{Tool: "grep", Args: args})
 		if err != nil {
 			return err
 		}
-		res := results[0]
 		switch {
 		case res.IsError:
 			return cli.Usage(errors.New(res.Text[0]))
@@ -157,7 +156,8 @@ The differences from the current note become suggestions.`,
 		Example: "  relayfs edit Notes/Todo.md --old 'buy milk' --new 'buy oat milk'\n  relayfs cat Notes/Todo.md | sed 's/milk/oat milk/' | relayfs edit Notes/Todo.md",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			change := api.ToolCall{Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
+			// Read makes the session count the note as read, because the tools change only notes that their session has read.
+			change := api.CallRequest{Author: f.author, Read: args[0], Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
 			switch given := cmd.Flags().Changed; {
 			case given("old") != given("new"):
 				return cli.Usagef("give both --old and --new")
@@ -175,9 +175,9 @@ The differences from the current note become suggestions.`,
 				if len(data) == 0 && !empty {
 					return cli.Usagef("stdin is empty: give the whole new text of %q on stdin, a part with --old and --new, or --empty to delete the whole text", args[0])
 				}
-				change = api.ToolCall{Tool: "write", Args: map[string]any{"file_path": args[0], "content": string(data)}}
+				change.Tool, change.Args = "write", map[string]any{"file_path": args[0], "content": string(data)}
 			}
-			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error { return runEdit(cmd.Context(), e, c, f.author, change) })
+			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error { return runEdit(cmd.Context(), e, c, change) })
 		},
 	}
 	fl := cmd.Flags()
@@ -190,15 +190,14 @@ The differences from the current note become suggestions.`,
 	return cmd
 }
 
-func runEdit(ctx context.Context, e *env, a *api.Client, author string, change api.ToolCall) error {
-	// Read makes the session count the note as read, because the tools change only notes that their session has read.
-	results, err := a.Call(ctx, api.CallRequest{Author: author, Read: change.Args["file_path"].(string), Calls: []api.ToolCall{change}})
+func runEdit(ctx context.Context, e *env, a *api.Client, change api.CallRequest) error {
+	res, err := a.Call(ctx, change)
 	if err != nil {
 		return err
 	}
-	if results[0].IsError {
-		return errors.New(results[0].Text[0])
+	if res.IsError {
+		return errors.New(res.Text[0])
 	}
-	_, err = fmt.Fprintln(e.stdout, cli.Printable(results[0].Text[0]))
+	_, err = fmt.Fprintln(e.stdout, cli.Printable(res.Text[0]))
 	return err
 }

@@ -14,6 +14,8 @@ type Leaf struct {
 	Block
 	Item   span.Span // the list item that begins with the leaf, or zero
 	Before span.Span // the block before the leaf in the same item or quote, or in the text; or zero
+	// TooDeep is set for a list, quote or footnote below MaxDepth, whose content is not looked into.
+	TooDeep bool
 }
 
 // Leaves iterates over the leaves of a text in order. It looks into containers up to MaxDepth levels; a container below
@@ -71,7 +73,7 @@ func (s *scanner) leavesIn(b Block, l Leaf, yield func(Leaf) bool) bool {
 		return yield(l)
 	}
 	if s.depth == MaxDepth {
-		l.Kind = Paragraph
+		l.Kind, l.TooDeep = Paragraph, true
 		return yield(l)
 	}
 	for _, x := range containers {

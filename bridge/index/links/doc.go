@@ -19,8 +19,7 @@
 //
 // # Suggestions
 //
-// In a raw text, links inside CriticMarkup additions and deletions are flagged ([Link.Pending]). An Index ignores
-// pending additions, except in [Index.Mentioning]. It includes pending deletions.
+// An Index has the links of a note without its suggestions. [Index.Mentioning] also has the links in pending additions.
 //
 // Extract is pure and takes linear time. An Index is safe for concurrent use. No function returns an error: text
 // that is not a link yields no Link.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
@@ -17,9 +16,7 @@ import (
 //
 // It includes links in Obsidian's own comments (%%...%%) and in math. A reference definition counts as a link; its
 // references do not. The result shares the memory of text.
-func Extract(text string) []Link { return ExtractMarked(text, diffwrap.Known{}) }
-
-func ExtractMarked(text string, known diffwrap.Known) []Link {
+func Extract(text string) []Link {
 	most := strings.Count(text, "[[") + strings.Count(text, "](") + strings.Count(text, "]:")
 	if most == 0 {
 		return nil
@@ -31,7 +28,6 @@ func ExtractMarked(text string, known diffwrap.Known) []Link {
 	}
 	// The scan finds an image before the link that encloses it.
 	slices.SortStableFunc(s.links, func(a, b Link) int { return cmp.Compare(a.Off, b.Off) })
-	flagPending(text, known, s.links)
 	return s.links
 }
 

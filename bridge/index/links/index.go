@@ -43,13 +43,14 @@ func NewIndex() *Index {
 	}
 }
 
-func (x *Index) Set(path string, links []Link) {
+// Set sets the links of a note. pending are the links that it would have with its suggestions accepted.
+func (x *Index) Set(path string, settled, pending []Link) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	f := x.add(path)
 	x.unmention(f)
-	targets, pending := Targets(links)
-	f.targets, f.settled = append(targets, pending...), len(targets)
+	targets, more := Targets(settled, pending)
+	f.targets, f.settled = append(targets, more...), len(targets)
 	x.mention(f)
 }
 
@@ -189,21 +190,19 @@ func (f *file) mentioned(target string) name {
 	return name{rootOf(f.path), BaseName(cmp.Or(target, f.path))}
 }
 
-// Targets returns the distinct linkpaths of ls in order of appearance. pending has the linkpaths that occur only in
-// pending additions. The results do not keep the note's text in memory.
-func Targets(ls []Link) (targets, pending []string) {
-	seen := make(map[string]bool, len(ls))
-	for _, l := range ls {
-		if l.Pending != PendingAddition && !seen[l.Target] {
-			seen[l.Target] = true
-			targets = append(targets, strings.Clone(l.Target))
+// Targets returns the distinct linkpaths of settled in order of appearance, and the linkpaths that only links in pending
+// have. The results do not keep the note's text in memory.
+func Targets(settled, pending []Link) (targets, more []string) {
+	seen := make(map[string]bool, len(settled))
+	distinct := func(ls []Link) (list []string) {
+		for _, l := range ls {
+			if !seen[l.Target] {
+				seen[l.Target] = true
+				list = append(list, strings.Clone(l.Target))
+			}
 		}
+		return list
 	}
-	for _, l := range ls {
-		if !seen[l.Target] {
-			seen[l.Target] = true
-			pending = append(pending, strings.Clone(l.Target))
-		}
-	}
-	return targets, pending
+	targets = distinct(settled)
+	return targets, distinct(pending)
 }

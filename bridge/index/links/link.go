@@ -10,15 +10,6 @@ const (
 	Definition                // [label]: Note.md
 )
 
-// Pending shows whether a link is in a CriticMarkup suggestion, and in which kind.
-type Pending uint8
-
-const (
-	Settled         Pending = iota // the link is in no suggestion
-	PendingAddition                // a suggestion adds the link
-	PendingDeletion                // a suggestion deletes the link
-)
-
 // Link is one link of a text. Offsets and lengths are in bytes of the text passed to Extract, even for links in front
 // matter.
 type Link struct {
@@ -28,7 +19,6 @@ type Link struct {
 	Target string
 	// Subpath is "" or begins with '#': "#Heading", "#H1#H2", "#^block-id".
 	Subpath string
-	Pending Pending
 
 	Off, Len int // range of the whole link, including '!'
 	// TargetOff and TargetLen are the range of the linkpath as it is written. Replacing these bytes retargets the link.

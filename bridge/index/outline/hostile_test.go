@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/index/outline"
+	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -17,10 +18,10 @@ func TestOfIsLinear(t *testing.T) {
 	need.Linear(t, "nested items and quotes", 60_000, func(n int) string { return need.Stairs("> ", "- a", n) }, of)
 	need.Linear(t, "one tag of many parts", 60_000, func(n int) string { return "#" + strings.Repeat("a/", n/2) }, of)
 	need.Linear(t, "blank lines, much nested", 1_000_000, func(n int) string {
-		return strings.Repeat("- ", outline.MaxDepth) + "```\n" + strings.Repeat("\n", n)
+		return strings.Repeat("- ", block.MaxDepth) + "```\n" + strings.Repeat("\n", n)
 	}, of)
 	need.Linear(t, "blank lines in deep items", 60_000, func(n int) string {
-		return strings.Repeat("- ", outline.MaxDepth) + "```\n" + strings.Repeat("\n", n)
+		return strings.Repeat("- ", block.MaxDepth) + "```\n" + strings.Repeat("\n", n)
 	}, of)
 }
 
@@ -32,10 +33,10 @@ func TestTooDeep(t *testing.T) {
 		line       int
 		headings   int
 	}{
-		{"as deep as may be", deep(outline.MaxDepth) + "# In #in\n", 0, 2},
-		{"deeper", deep(outline.MaxDepth+1) + "# In #in\n", 4, 1},
+		{"as deep as may be", deep(block.MaxDepth) + "# In #in\n", 0, 2},
+		{"deeper", deep(block.MaxDepth+1) + "# In #in\n", 4, 1},
 		{"much deeper", "x\n\n" + deep(10_000) + "# In #in\n", 6, 1},
-		{"indented items", need.Stairs("  ", "- #in", 100_000), 4 + outline.MaxDepth, 1},
+		{"indented items", need.Stairs("  ", "- #in", 100_000), 4 + block.MaxDepth, 1},
 		{"far indented, but flat", strings.Repeat(strings.Repeat(" ", 80)+"- #in\n", 20), 0, 1},
 		{"a paragraph between", strings.Repeat("- ", 40) + "#in\nlazy\n" + strings.Repeat(" ", 80) + strings.Repeat("- ", 20) + "x\n", 6, 1},
 	} {

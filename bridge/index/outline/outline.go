@@ -77,9 +77,6 @@ func Of(note string) Outline {
 	}
 	leaves := slices.Collect(block.Leaves(note[body:]))
 	s := scanner{o: &o, text: note[body:], comments: commentBlocks(note[body:], leaves), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
-	if line := tooDeep(s.text); line > 0 {
-		o.TooDeep = &DepthError{s.line + line - 1}
-	}
 	for _, tag := range propertyTags(o.Properties) {
 		s.add(tag)
 	}
@@ -101,6 +98,9 @@ type scanner struct {
 
 func (s *scanner) blocks(leaves []block.Leaf) {
 	for _, b := range leaves {
+		if b.TooDeep && s.o.TooDeep == nil {
+			s.o.TooDeep = &DepthError{s.lineAt(b.Start)}
+		}
 		switch b.Kind {
 		case block.Code:
 			s.o.CodeBlocks++

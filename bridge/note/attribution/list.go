@@ -34,8 +34,7 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 			o.Suggestion.setAuthor(&list[i])
 			list[i].PreviousRejection = x.previousRejection(&list[i], o.Suggestion)
 		} else {
-			list[i].Anchor = x.anchor(x.Marks[k].Start)
-			list[i].ID = suggestionID(&list[i])
+			list[i].ID = suggestionID(&list[i], x.anchor(x.Marks[k].Start))
 		}
 	}
 	if comments := x.comments(p, marks); len(comments) > 0 {
@@ -78,8 +77,8 @@ func (w *Writer) setAuthor(s *model.Suggestion) {
 
 // suggestionID makes an ID for a suggestion without a record, from its path, its text and the identity of its first
 // character. So the ID does not depend on the surrounding text, and no later suggestion gets the same ID.
-func suggestionID(s *model.Suggestion) string {
-	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.Anchor)
+func suggestionID(s *model.Suggestion, anchor string) string {
+	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, anchor)
 }
 
 // anchor returns a stable name of the character at an offset. A note that was never written through
@@ -97,18 +96,6 @@ func (x *Layout) anchor(off int) string {
 		return strconv.FormatUint(id.Clock, 10)
 	}
 	return fmt.Sprintf("%d:%d", id.Client, id.Clock)
-}
-
-func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
-	out := make([]model.Suggestion, len(list))
-	for i, s := range list {
-		s.Path = p
-		if s.Anchor != "" {
-			s.ID = suggestionID(&s)
-		}
-		out[i] = s
-	}
-	return out
 }
 
 // comments lists the agents' comments that await a decision of their own. It leaves out the comments that a decision on

@@ -21,30 +21,16 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 	var out []model.Thread
 	at, waiting := boundariesOf(list), waitingIn(list)
 	for _, t := range threads {
-		th := model.Thread{Thread: t, Path: p, Anchor: x.anchor(t.Comments[0].Start)}
+		th := model.Thread{Thread: t, Path: p}
 		for _, c := range t.Comments {
 			th.Entries = append(th.Entries, x.threadComment(c, waiting))
 		}
-		th.ID = threadID(&th)
+		// like suggestionID, from the first comment
+		th.ID = shortSum("thread\x00%s\x00%s\x00%s", p, t.Comments[0].New, x.anchor(t.Comments[0].Start))
 		if s := at.ends[t.Start]; s != nil && s.Kind != diffwrap.Comment {
 			th.Suggestion, th.Answered = s.ID, isAnswered(th.Entries, s.Author, at.newest(s, diffwrap.Span{Start: t.Start, End: t.End}))
 		}
 		out = append(out, th)
-	}
-	return out
-}
-
-// threadID makes an ID from the first comment of a thread, as suggestionID does from a suggestion.
-func threadID(t *model.Thread) string {
-	return shortSum("thread\x00%s\x00%s\x00%s", t.Path, t.Comments[0].New, t.Anchor)
-}
-
-func RenamedThreads(list []model.Thread, p model.Path) []model.Thread {
-	out := make([]model.Thread, len(list))
-	for i, t := range list {
-		t.Path = p
-		t.ID = threadID(&t)
-		out[i] = t
 	}
 	return out
 }

@@ -183,8 +183,8 @@ func pathsOf(list []Entry, pending []reviewqueue.Suggestion) []string {
 	return paths
 }
 
-func (c *Client) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
-	return post[[]CallResult](ctx, c, callPath, r)
+func (c *Client) Call(ctx context.Context, r CallRequest) (CallResult, error) {
+	return post[CallResult](ctx, c, callPath, r)
 }
 
 func (c *Client) History(ctx context.Context, path string) (NoteHistory, error) {

@@ -32,8 +32,8 @@ func TestInProcess(t *testing.T) {
 	if names, err := c.Names(ctx, "N", false); err != nil || len(names) != 1 || names[0].Path != "N/a.md" {
 		t.Errorf("names %+v, %v", names, err)
 	}
-	if results, err := c.Call(ctx, CallRequest{Author: "ann", Read: "N/a.md", Calls: []ToolCall{{"edit", map[string]any{"file_path": "N/a.md", "old_string": "a", "new_string": "A"}}}}); err != nil || results[0].IsError {
-		t.Errorf("edit: %+v, %v", results, err)
+	if res, err := c.Call(ctx, CallRequest{Author: "ann", Read: "N/a.md", Tool: "edit", Args: map[string]any{"file_path": "N/a.md", "old_string": "a", "new_string": "A"}}); err != nil || res.IsError {
+		t.Errorf("edit: %+v, %v", res, err)
 	}
 	for _, tt := range []struct {
 		what   string

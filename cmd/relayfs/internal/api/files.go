@@ -27,15 +27,12 @@ func (l Entry) String() string {
 	return l.Path
 }
 
+// CallRequest is the JSON of a call of an MCP tool.
 type CallRequest struct {
-	Author string     `json:"author"`
-	Read   string     `json:"read,omitempty"` // path of a note that the session counts as read, if the note exists
-	Calls  []ToolCall `json:"calls"`
-}
-
-type ToolCall struct {
-	Tool string         `json:"tool"`
-	Args map[string]any `json:"args"`
+	Author string         `json:"author"`
+	Read   string         `json:"read,omitempty"` // path of a note that the session counts as read, if the note exists
+	Tool   string         `json:"tool"`
+	Args   map[string]any `json:"args"`
 }
 
 type CallResult struct {
@@ -107,31 +104,21 @@ var commandNames = strings.NewReplacer("old_string", "--old", "new_string", "--n
 	"Call glob to find its path", "'relayfs ls -R' lists the paths", "Call glob to find the folder", "'relayfs ls -R' lists the paths",
 	"Call glob with it as the path to list its contents", "'relayfs ls' lists its contents")
 
-func (h *handler) call(ctx context.Context, r CallRequest) ([]CallResult, error) {
+func (h *handler) call(ctx context.Context, r CallRequest) (CallResult, error) {
 	defer h.Workspace.AwaitMount(ctx)
 	s := h.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, SkipApproval: true, Names: commandNames})
 	if r.Read != "" {
 		if err := s.ReadAll(ctx, r.Read); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return CallResult{}, err
 		}
 	}
-	results := make([]CallResult, 0, len(r.Calls))
-	for _, c := range r.Calls {
-		args, err := json.Marshal(c.Args)
-		if err != nil {
-			return nil, err
-		}
-		res, ok := s.Call(ctx, c.Tool, args)
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("unknown tool %q", c.Tool)
-		case res.Err != nil:
-			return nil, res.Err
-		}
-		results = append(results, CallResult{res.Text, res.IsError, res.Next})
-		if res.IsError {
-			break
-		}
+	args, err := json.Marshal(r.Args)
+	if err != nil {
+		return CallResult{}, err
 	}
-	return results, nil
+	res, ok := s.Call(ctx, r.Tool, args)
+	if !ok {
+		return CallResult{}, fmt.Errorf("unknown tool %q", r.Tool)
+	}
+	return CallResult{res.Text, res.IsError, res.Next}, res.Err
 }

@@ -16,8 +16,12 @@ import (
 // maxParsed is the maximum size in bytes of a note that is drawn as a document. A larger note is drawn as source.
 const maxParsed = 1 << 20
 
-// maxWork is the maximum of the sum in tooManyMarks. At this value goldmark takes a few seconds.
-const maxWork = 100_000_000
+// maxWork is the maximum of the sum in tooManyMarks, and maxLines the maximum number of lines of such a note, because
+// goldmark visits all open lists at each line. At these values goldmark takes a few seconds.
+const (
+	maxWork  = 100_000_000
+	maxLines = 100_000
+)
 
 type Note struct {
 	Properties []Property `json:"properties,omitempty"`
@@ -81,7 +85,7 @@ func NoteOf(note *reviewqueue.Note, plain bool) Note {
 }
 
 func tooComplex(v *view) bool {
-	return tooManyMarks(v.text) || outline.Of(string(v.text)).TooDeep != nil
+	return tooManyMarks(v.text) || bytes.Count(v.text, []byte("\n")) > maxLines || outline.Of(string(v.text)).TooDeep != nil
 }
 
 func bodyOf(v *view) int {
