@@ -17,13 +17,14 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 func newTree(ws *bridge.Workspace, o Options) *tree {
 	options := ws.Options()
 	t := &tree{
 		ws: workspace{ws.ForAgents()}, author: o.Author, signAgents: o.SignAgents, log: o.Logger,
+		programs:    &program.Table{Agents: o.Agents},
 		readOnlyErr: options.ReadOnlyErr(),
 		handleless:  options.ReadOnly && keepCaches,
 		uid:         uint32(os.Geteuid()), gid: uint32(os.Getegid()),
@@ -37,9 +38,6 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	t.recent = newRecentFiles(bound, (*File).unpin)
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
-	}
-	if t.programs = o.Programs; t.programs == nil {
-		t.programs = new(program.Table)
 	}
 	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.isWatchNotifier}
 	if t.state = o.State; t.state != "" {

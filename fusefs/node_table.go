@@ -15,7 +15,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 type node interface {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // The scratch layer has files, folders and symbolic links in memory. Only this mount shows these files, in the

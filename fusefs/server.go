@@ -19,7 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 const (
@@ -144,6 +144,9 @@ func (s *Server) start(mounted <-chan struct{}) {
 		s.leave.Do(func() { close(s.gone) })
 	}()
 }
+
+// SessionOf returns the session of the changes that a process makes on the mount.
+func (s *Server) SessionOf(pid int) string { return s.tree.programs.OfProcess(pid).Session() }
 
 // Done is closed when the mount has ended, by Unmount or from outside, and written data is committed. Unmount closes it
 // after linger at the latest.

@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // tree is the mounted workspace: its names, and the state that all inodes share.
