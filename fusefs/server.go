@@ -25,8 +25,8 @@ import (
 const (
 	// linger is the time for which the server continues to serve a mount after unmounting or detaching it.
 	linger = 5 * time.Second
-	// housekeeping is the interval at which expired scratch files and unused inodes are dropped, and at which the server
-	// notices that another program has unmounted the mount although it lives on elsewhere.
+	// housekeeping is the interval at which unused inodes are dropped, and at which the server notices that another
+	// program has unmounted the mount although it lives on elsewhere.
 	housekeeping = time.Minute
 )
 
@@ -218,7 +218,6 @@ func (s *Server) housekeep(ctx context.Context) {
 		case now := <-tick.C:
 			s.tree.keepNumbersNow()
 			s.tree.evict(ctx, maxIdle)
-			s.tree.expireScratch(now.Add(-scratchExpiry))
 			s.tree.forgetUnused(now.Add(-housekeeping))
 			s.endIfUnmounted()
 		}
