@@ -61,7 +61,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	t := newTree(ws, o)
 	raw := fs.NewNodeFS(t.root, nodeOptions())
 	if t.handleless {
-		raw = withoutHandles(raw)
+		raw = handleless{raw}
 	}
 	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
 	if err != nil {
