@@ -68,7 +68,6 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 		return nil, &SetupError{Problem: fmt.Sprintf("%q cannot be mounted", dir), Hint: mountHint(), Err: err}
 	}
 	closeOnExec()
-	t.watchNotifier.Store(newWatchNotifier(o.WatchNotifier, dir, t.log, t.inval.flush, t.former.at))
 	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{}), detached: make(chan error, 1)}
 	mounted := make(chan struct{})
 	s.start(mounted)
@@ -128,7 +127,7 @@ func (s *Server) start(mounted <-chan struct{}) {
 	s.tasks.Go(func() {
 		select {
 		case <-mounted:
-			s.tree.watchNotifier.Load().run(poking)
+			s.tree.watchNotifier.run(poking, s.dir)
 		case <-poking.Done():
 		}
 	})

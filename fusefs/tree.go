@@ -39,7 +39,7 @@ type tree struct {
 	dirtyFiles    sync.Map      // keys are the notes with a buffer (*File) and the drafts (*draft)
 	inval         *notifications
 	used          atomic.Bool // a node was looked up, or a note opened, since the last housekeeping
-	watchNotifier atomic.Pointer[watchNotifier]
+	watchNotifier *watchNotifier
 	former        formerInodes
 	state         owner.Folder // keeps inode numbers, see keepNumbers; "" if there is no folder
 	shown         shownLog
@@ -114,11 +114,11 @@ func (t *tree) changeRequest(ctx context.Context) bridge.ChangeRequest {
 // isWatchNotification reports whether the request comes from the process that wakes watchers, whose SETATTR must
 // not set anything.
 func (t *tree) isWatchNotification(ctx context.Context) bool {
-	return t.watchNotifier.Load().process() != 0 && t.isWatchNotifier(t.programs.Of(ctx))
+	return t.watchNotifier.process() != 0 && t.isWatchNotifier(t.programs.Of(ctx))
 }
 
 // isWatchNotifier reports whether a program is the process that wakes watchers.
 func (t *tree) isWatchNotifier(p program.Program) bool {
-	pid := t.watchNotifier.Load().process()
+	pid := t.watchNotifier.process()
 	return pid != 0 && p.PID == pid
 }
