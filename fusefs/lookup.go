@@ -31,11 +31,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		inval:     newNotifications(),
 		nodeTable: nodeTable{inner: newTable()}, mounted: time.Now(),
 	}
-	bound := int64(maxRecent)
-	if t.handleless {
-		bound = maxRecentHandleless
-	}
-	t.recent = newRecentFiles(bound, (*File).unpin)
+	t.recent = newRecentFiles(maxRecent, (*File).unpin)
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
@@ -124,13 +120,15 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 		return former, 0
 	}
 	n, p, err := o.child(ctx, name)
+	f, isFile := n.(*File)
+	if isFile {
+		f.reserve(ctx, p)
+	}
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
 	}
-	if f, ok := n.(*File); ok {
-		if f.reserve(ctx, p); f.lifeState().IsReplaced() {
-			return o.Lookup(ctx, name, out) // another inode has the name now
-		}
+	if isFile && f.lifeState().IsReplaced() {
+		return o.Lookup(ctx, name, out) // another inode has the name now
 	}
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 && (err != nil || p.Base() != name) {
 		// When a name changes, relayfs does not notify the kernel of the name's other spellings (NFC, NFD). So the kernel

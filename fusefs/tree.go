@@ -53,14 +53,10 @@ type tree struct {
 	folders sync.RWMutex
 }
 
-// Maximum total sizes, in bytes, of the texts that tree.recent keeps: on a mount with handles, and on a mount without
-// handles. If a program opens a file that it looked up earlier, and the file has changed, the open can fail, so that
-// the kernel repeats the lookup. On a mount without handles an open cannot fail, so a reader may once see a mixture of
-// two texts.
-const (
-	maxRecent           = 4 << 20
-	maxRecentHandleless = 32 << 20
-)
+// maxRecent is the maximum total size, in bytes, of the texts that tree.recent keeps on a mount without handles. If a
+// program opens a file that it looked up earlier, and the file has changed, the open fails, so that the kernel repeats
+// the lookup. On a mount without handles an open cannot fail, so a reader may once see a mixture of two texts.
+const maxRecent = 32 << 20
 
 // attach makes n an inode of the file system. Every inode gets its own generation, so that go-fuse never mistakes it
 // for another inode with the same number. Only the table decides which inode a name has.
