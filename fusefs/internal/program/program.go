@@ -15,7 +15,8 @@
 // agent cannot be found only if the process group and the session were changed or have lost their first process, and
 // the environment was cleared. Such a process looks the same as a user's service.
 //
-// Everything else is read from /proc/PID/status, because a read of another file there can wait ([environTimeout]).
+// Everything else is read from /proc/PID/status, because a read of another file there, such as /proc/PID/stat, can wait
+// ([environTimeout]).
 package program
 
 import (
