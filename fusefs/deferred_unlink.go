@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // Editors save by moving the note away and creating a new file at its name, and mv saves by unlinking the note first.
@@ -89,17 +89,6 @@ func (n *nodeTable) deferredIf(condition func(at model.Path, du *deferredUnlink)
 	return found
 }
 
-// removal records a note whose deletion relayfs has just proposed. relayfs proposes the deletion at once, so that the
-// note stays deleted if relayfs is killed. It withdraws the proposal if a file is put at the note's name.
-type removal struct {
-	home  model.Path // the note's path without its own pending rename
-	doc   uint64
-	image content.Image // the text that the note showed
-	by    bridge.ChangeRequest
-	proc  program.Program
-	since time.Time
-}
-
 func (n *nodeTable) unlinkedBy(proc program.Identity) (count int) {
 	n.update(func(tb *tableState) {
 		for _, du := range tb.deferred {
@@ -124,7 +113,7 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 	if dir, err := t.ws.SourcePath(p.Dir()); err == nil && dir == home.Dir() {
 		home = p.Dir().Join(home.Base()) // a rename of the folder may be pending, too
 	}
-	r := &removal{home: home, by: t.changeRequest(ctx), proc: t.programs.Of(ctx), since: time.Now()}
+	r := &deferredUnlink{at: home, why: whyUnlinked, by: t.changeRequest(ctx), proc: t.programs.Of(ctx), since: time.Now()}
 	f.update(func(s *fileState) { r.doc, r.image = s.doc, s.text.Base() })
 	done, err := t.ws.Remove(ctx, p, r.by)
 	if err != nil {
@@ -135,7 +124,7 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 		return nil
 	}
 	t.update(func(tb *tableState) {
-		maps.DeleteFunc(tb.removed, func(_ model.Path, r *removal) bool { return time.Since(r.since) > unlinkGrace })
+		maps.DeleteFunc(tb.removed, func(_ model.Path, r *deferredUnlink) bool { return time.Since(r.since) > unlinkGrace })
 		tb.removed[p] = r
 	})
 	return nil
@@ -145,26 +134,26 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 // moment ago, putBack creates the note again and defers its unlink at p. If no rename of the note is pending, the
 // workspace itself recognizes the note.
 func (t *tree) putBack(ctx context.Context, p model.Path) {
-	var r *removal
+	var r *deferredUnlink
 	t.update(func(tb *tableState) {
 		r = tb.removed[p]
 		delete(tb.removed, p)
 	})
-	if r == nil || r.home == p || time.Since(r.since) > unlinkGrace || t.ws.NoteID(p) != 0 {
+	if r == nil || r.at == p || time.Since(r.since) > unlinkGrace || t.ws.NoteID(p) != 0 {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
 	base, text := r.image.Rebase(r.image.Text) // as base, so that a user's changes since the unlink stay
-	_, err := t.ws.Create(ctx, r.home, bridge.Write{Base: base, Text: text, By: r.by.Author, Origin: t, InFolder: true})
+	_, err := t.ws.Create(ctx, r.at, bridge.Write{Base: base, Text: text, By: r.by.Author, Origin: t, InFolder: true})
 	if err == nil {
-		_, err = t.ws.Rename(ctx, r.home, p, r.by)
+		_, err = t.ws.Rename(ctx, r.at, p, r.by)
 	}
 	if err != nil {
 		t.log.Warn("a note that was unlinked and written again is a new note: reject the deletion to restore the old note", model.LogPath, string(p), model.LogErr, err)
 		return
 	}
-	du := &deferredUnlink{doc: r.doc, image: r.image, why: whyUnlinked, by: r.by, proc: r.proc}
-	t.update(func(tb *tableState) { t.deferAt(tb, p, du) })
+	r.since = time.Time{}
+	t.update(func(tb *tableState) { t.deferAt(tb, p, r) })
 }
 
 // deferUnlink hides the note at p. Its inode becomes a scratch file with the content that the note shows.

@@ -31,7 +31,7 @@
 //	former
 //	handleless                          a read-only mount
 //	evict                               eviction from an idle mount
-//	workspace, killable_context         calls to the workspace that end when the calling program dies
+//	workspace, killable                 calls to the workspace that end when the calling program dies
 //	errno                               errors as errnos
 //	system, diagnose                    system-dependent code
 //
@@ -79,8 +79,8 @@
 //	File.update      content of one file; memory only; likewise Attachment.mu, and draft.mu inside it
 //	formerInodes.mu  the inodes that had the name of a note; memory only
 //	nodeTable.update the nodes by their paths; memory only
-//	leaves           the locks of location, attributes, entries, notifications, shownLog, recentFiles, watchNotifier and
-//	                 handleless, and the locks of package program
+//	leaves           the locks of location, attributes, entries, notifications, shownLog, recentFiles, watchNotifier, and
+//	                 the locks of package program
 //
 // Only the first two are held during a call to the workspace. No lock is held during a notification to the kernel that
 // may wait. Only notifications.run and the goroutines that it starts send these notifications, and no handler waits for

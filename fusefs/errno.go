@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // errnoTable maps errors to errnos. The first matching row counts. logged is set if the errno alone does not explain

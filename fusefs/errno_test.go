@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 func TestToErrno(t *testing.T) {

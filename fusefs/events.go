@@ -40,7 +40,7 @@ func (t *tree) changed(ev model.Event) {
 }
 
 func (t *tree) wakeWatchers(ev model.Event) {
-	k := t.watchNotifier.Load()
+	k := t.watchNotifier
 	if ev.Kind != model.EventChanged || ev.ViewChanged {
 		k.add(ev.Path)
 	}

@@ -65,12 +65,6 @@ func (f *File) isOpen() (open bool) {
 	return open
 }
 
-// isPinned reports whether a caller has pinned the text, for example because a program may be about to open the file.
-func (f *File) isPinned() (pinned bool) {
-	f.update(func(s *fileState) { pinned = s.pins > 0 })
-	return pinned
-}
-
 // forgetUnused drops the nodes that the kernel has forgotten, except nodes with scratch files, with attributes that a
 // program has set, or with text in use. Forgotten nodes are no longer in go-fuse's tree of names, which mirrors the
 // kernel's names. forgetUnused also keeps nodes that were looked up after the given time, because the answer to the
@@ -86,7 +80,7 @@ func (t *tree) forgetUnused(before time.Time) {
 	})
 	maps.DeleteFunc(unused, func(_ model.Path, k *nodeEntry) bool { // not under the table's lock, because it locks files
 		f, ok := k.node.(*File)
-		return ok && (f.isOpen() || f.isPinned()) || holdsScratch(k.node) || k.node.wereSet()
+		return ok && f.isOpen() || holdsScratch(k.node) || k.node.wereSet()
 	})
 	t.update(func(tb *tableState) {
 		for p, k := range unused {

@@ -84,7 +84,7 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 		f.fill(out, f.EmbeddedInode(), s.text.Size(), s.text.ModTime(), s.life.Links())
 		note, alias = s.life.IsNote(), s.alias
 	})
-	if note {
+	if note && f.t.handleless {
 		f.t.recent.add(f, int64(out.Size))
 		return nil
 	}
@@ -95,15 +95,13 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	return nil
 }
 
-// OnForget is called when the kernel has forgotten the inode, so that no program has it open. On a mount with handles,
-// the last Release or unpin has already evicted the text.
+// OnForget is called when the kernel has forgotten the inode, so that no program has it open.
 func (f *File) OnForget() {
 	f.t.former.drop(f)
 	f.update(func(s *fileState) {
 		s.attrSentAt = time.Time{}
 		if f.t.handleless {
 			f.t.forgetReplaced(f)
-			s.evict()
 		}
 	})
 }

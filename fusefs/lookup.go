@@ -17,30 +17,25 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 func newTree(ws *bridge.Workspace, o Options) *tree {
 	options := ws.Options()
 	t := &tree{
 		ws: workspace{ws.ForAgents()}, author: o.Author, signAgents: o.SignAgents, log: o.Logger,
+		programs:    &program.Table{Agents: o.Agents},
 		readOnlyErr: options.ReadOnlyErr(),
 		handleless:  options.ReadOnly && keepCaches,
 		uid:         uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		inval:     newNotifications(),
 		nodeTable: nodeTable{inner: newTable()}, mounted: time.Now(),
 	}
-	bound := int64(maxRecent)
-	if t.handleless {
-		bound = maxRecentHandleless
-	}
-	t.recent = newRecentFiles(bound, (*File).unpin)
+	t.recent = newRecentFiles(maxRecent, (*File).unpin)
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
-	if t.programs = o.Programs; t.programs == nil {
-		t.programs = new(program.Table)
-	}
+	t.watchNotifier = newWatchNotifier(o.WatchNotifier, t.log, t.inval.flush, t.former.at)
 	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.isWatchNotifier}
 	if t.state = o.State; t.state != "" {
 		t.update(func(tb *tableState) {
@@ -125,13 +120,15 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 		return former, 0
 	}
 	n, p, err := o.child(ctx, name)
+	f, isFile := n.(*File)
+	if isFile {
+		f.reserve(ctx, p)
+	}
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
 	}
-	if f, ok := n.(*File); ok {
-		if f.reserve(ctx, p); f.lifeState().IsReplaced() {
-			return o.Lookup(ctx, name, out) // another inode has the name now
-		}
+	if isFile && f.lifeState().IsReplaced() {
+		return o.Lookup(ctx, name, out) // another inode has the name now
 	}
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 && (err != nil || p.Base() != name) {
 		// When a name changes, relayfs does not notify the kernel of the name's other spellings (NFC, NFD). So the kernel

@@ -15,7 +15,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 type node interface {
@@ -156,7 +156,10 @@ type tableState struct {
 	nodes      map[model.Path]*nodeEntry
 	unnumbered map[model.Path]*nodeEntry // the nodes without an ID
 	deferred   map[model.Path]*deferredUnlink
-	removed    map[model.Path]*removal
+	// removed has the notes whose deletion relayfs has just proposed. It proposes the deletion at once, so that the note
+	// stays deleted if relayfs is killed, and withdraws the proposal if a file is put at the note's name. Their at is the
+	// note's path without its own pending rename.
+	removed    map[model.Path]*deferredUnlink
 	lastUnlink map[program.Identity]time.Time // time when a process last unlinked or put back a note; empty if no unlink is deferred
 	replaced   map[model.Path][]*File         // inodes of notes that another inode has replaced
 	inos       inodeNumbers
@@ -178,7 +181,7 @@ func newTable() tableState {
 		nodes:      make(map[model.Path]*nodeEntry),
 		unnumbered: make(map[model.Path]*nodeEntry),
 		deferred:   make(map[model.Path]*deferredUnlink),
-		removed:    make(map[model.Path]*removal),
+		removed:    make(map[model.Path]*deferredUnlink),
 		lastUnlink: make(map[program.Identity]time.Time),
 		replaced:   make(map[model.Path][]*File),
 		inos:       newInodeNumbers(),

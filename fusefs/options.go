@@ -6,18 +6,19 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // Options configure a mount. With the zero value, the mountpoint must be empty, and only the user who
 // mounts it has access.
 type Options struct {
 	Author string // author of suggestions made through the mount
-	// SignAgents lets a recognised agent (package program) sign with its own name instead of Author.
-	SignAgents bool
-	Programs   *program.Table // decides which programs are agents; nil for the names in program.Agents
-	AllowOther bool           // give other users access; needs user_allow_other in /etc/fuse.conf
-	Debug      bool           // log every request
+	// Agents are the names of the programs that count as agents. If a process has such a name (/proc/PID/comm), the
+	// process and everything that it starts is an agent's run.
+	Agents     []string
+	SignAgents bool // agents sign with their own names instead of Author
+	AllowOther bool // give other users access; needs user_allow_other in /etc/fuse.conf
+	Debug      bool // log every request
 	// WatchNotifier is the command line of a process that only calls RunWatchNotifier. That process wakes programs that
 	// watch the mount (inotify) when others change notes. If WatchNotifier is empty, such programs are not woken.
 	WatchNotifier []string
@@ -27,6 +28,22 @@ type Options struct {
 	// Refused is called for refused operations whose errno does not express the reason, and for failed saves. It must
 	// not block, and may be nil.
 	Refused func(model.Refusal)
+}
+
+// DefaultAgents are the names of known agents, for Options.Agents.
+var DefaultAgents = []string{"aider", "amp", "claude", "codex", "copilot", "crush", "cursor-agent", "gemini", "goose", "opencode", "qwen"}
+
+// Run is all work that one program was started to do.
+type Run struct {
+	PID     int    // the first process of the run
+	Agent   string // the agent to which the run belongs; "" for a user's run
+	Session string // the session of the run's changes on a mount
+}
+
+// OwnRun returns the run of this process. agents are the names of the programs that count as agents.
+func OwnRun(agents []string) Run {
+	self := (&program.Table{Agents: agents}).Self()
+	return Run{PID: self.Run.PID, Agent: self.Agent, Session: self.Session()}
 }
 
 // SetupError explains why a directory cannot be mounted or unmounted, with the next step.

@@ -144,7 +144,7 @@ func TestRacingSessions(t *testing.T) {
 }
 
 func racingSessions(t testing.TB, r *rand.Rand) {
-	m := mountWith(t, map[string]string{"F/Note.md": "first words here\nmore words\n"}, func(o *fusefs.Options) { o.SignAgents = true })
+	m := mountWith(t, map[string]string{"F/Note.md": "first words here\nmore words\n"}, func(o *fusefs.Options) { o.Agents, o.SignAgents = fusefs.DefaultAgents, true })
 	var programs []*exec.Cmd
 	for _, agent := range []string{"CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI"}[:2+r.IntN(2)] {
 		letter := string("abc"[len(programs)])

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// recentFiles keeps the texts of the files whose sizes were requested last. A program that requests the size of a file
-// is about to read the text with that size, often without requesting the size again. Each file in the list has one
-// pin. The total size of the texts is bounded, unless one text alone is larger.
+// recentFiles keeps the texts of the files whose sizes were requested last on a mount without handles. A program that
+// requests the size of a file is about to read the text with that size, often without requesting the size again. Each
+// file in the list has one pin. The total size of the texts is bounded, unless one text alone is larger.
 type recentFiles struct {
 	bound int64
 	unpin func(*File)

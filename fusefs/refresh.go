@@ -23,7 +23,7 @@ import (
 //
 // A note without open handles is evicted: its inode keeps the length of its text but not the text, so that only the
 // workspace decides which texts stay in memory. If the note has another text when it is requested again, the inode is
-// replaced. A note that was looked up a moment ago stays loaded (tree.recent), because a program is about to open it.
+// replaced.
 
 // refresh gets the newest version from the workspace and loads the text of f. It does not change a file that
 // has a buffer, that the workspace does not have, or that was removed or replaced and still has its text. It
@@ -86,11 +86,10 @@ func (f *File) published(ev model.Event, mine bool) {
 	})
 }
 
-// evict drops the text if it is not needed. On a mount without handles, a replaced f keeps the text while programs may
-// read it, because no other place has that text. Before f is replaced, tree.recent keeps the text for a while.
+// evict drops the text if it is not needed. A replaced f keeps its text until the kernel has forgotten f, because no
+// other place has that text. Before f is replaced on a mount without handles, tree.recent keeps the text for a while.
 func (f *fileState) evict() {
-	reading := len(f.handles) > 0 || f.life.IsReplaced() && f.mayBeOpen()
-	if f.life.IsNote() && !reading && f.pins == 0 && f.nameHold.until.IsZero() {
+	if f.life == stateLive && len(f.handles) == 0 && f.pins == 0 && f.nameHold.until.IsZero() {
 		f.text.Evict()
 	}
 }

@@ -12,15 +12,11 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // The scratch layer has files, folders and symbolic links in memory. Only this mount shows these files, in the
 // workspace's folders.
-
-// scratchExpiry is the age at which an unused scratch file without handles is dropped, because programs that crash
-// leave such files.
-const scratchExpiry = 24 * time.Hour
 
 type overlay struct {
 	common
@@ -115,30 +111,4 @@ func (o *overlay) mkScratchDir(ctx context.Context, name string, mode uint32, ou
 	d.touch()
 	err := o.addScratch(ctx, name, d, syscall.S_IFDIR, &out.Attr)
 	return d.EmbeddedInode(), o.t.errno.Of(ctx, "mkdir", model.Path(name), err)
-}
-
-// expireScratch drops the scratch files and links that were not touched after the given time. It keeps scratch folders
-// with their contents, because they are working trees of users.
-func (t *tree) expireScratch(before time.Time) {
-	var dirs []folder
-	t.update(func(tb *tableState) {
-		for _, k := range tb.nodes {
-			if holdsScratch(k.node) {
-				dirs = append(dirs, k.node.(folder))
-			}
-		}
-	})
-	for _, d := range dirs {
-		for name, n := range d.layer().all() {
-			f, isFile := n.(*File)
-			l, isLink := n.(*ScratchLink)
-			if !(isFile && f.untouchedSince(before) || isLink && l.created.Before(before)) || !d.layer().drop(name, n) {
-				continue
-			}
-			if isFile {
-				f.release()
-			}
-			t.inval.entry(d, name)
-		}
-	}
 }

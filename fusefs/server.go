@@ -19,14 +19,14 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 const (
 	// linger is the time for which the server continues to serve a mount after unmounting or detaching it.
 	linger = 5 * time.Second
-	// housekeeping is the interval at which expired scratch files and unused inodes are dropped, and at which the server
-	// notices that another program has unmounted the mount although it lives on elsewhere.
+	// housekeeping is the interval at which unused inodes are dropped, and at which the server notices that another
+	// program has unmounted the mount although it lives on elsewhere.
 	housekeeping = time.Minute
 )
 
@@ -61,14 +61,13 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	t := newTree(ws, o)
 	raw := fs.NewNodeFS(t.root, nodeOptions())
 	if t.handleless {
-		raw = withoutHandles(raw)
+		raw = handleless{raw}
 	}
 	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
 	if err != nil {
 		return nil, &SetupError{Problem: fmt.Sprintf("%q cannot be mounted", dir), Hint: mountHint(), Err: err}
 	}
 	closeOnExec()
-	t.watchNotifier.Store(newWatchNotifier(o.WatchNotifier, dir, t.log, t.inval.flush, t.former.at))
 	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{}), detached: make(chan error, 1)}
 	mounted := make(chan struct{})
 	s.start(mounted)
@@ -128,7 +127,7 @@ func (s *Server) start(mounted <-chan struct{}) {
 	s.tasks.Go(func() {
 		select {
 		case <-mounted:
-			s.tree.watchNotifier.Load().run(poking)
+			s.tree.watchNotifier.run(poking, s.dir)
 		case <-poking.Done():
 		}
 	})
@@ -144,6 +143,9 @@ func (s *Server) start(mounted <-chan struct{}) {
 		s.leave.Do(func() { close(s.gone) })
 	}()
 }
+
+// SessionOf returns the session of the changes that a process makes on the mount.
+func (s *Server) SessionOf(pid int) string { return s.tree.programs.OfProcess(pid).Session() }
 
 // Done is closed when the mount has ended, by Unmount or from outside, and written data is committed. Unmount closes it
 // after linger at the latest.
@@ -215,7 +217,6 @@ func (s *Server) housekeep(ctx context.Context) {
 		case now := <-tick.C:
 			s.tree.keepNumbersNow()
 			s.tree.evict(ctx, maxIdle)
-			s.tree.expireScratch(now.Add(-scratchExpiry))
 			s.tree.forgetUnused(now.Add(-housekeeping))
 			s.endIfUnmounted()
 		}

@@ -500,7 +500,7 @@ func newSharedKernel(t testing.TB, text string) (*bridgetest.Fixture, *sharedKer
 // newUninformedKernel is newSharedKernel, but the events of the workspace do not arrive.
 func newUninformedKernel(t testing.TB, text string) (*bridgetest.Fixture, *sharedKernel) {
 	ws := bridgetest.New(t, map[string]string{"F/" + sharedName: text})
-	tr := newTree(ws.Workspace, Options{Author: "user", SignAgents: true, Refused: func(r model.Refusal) { t.Log(r) }})
+	tr := newTree(ws.Workspace, Options{Author: "user", Agents: DefaultAgents, SignAgents: true, Refused: func(r model.Refusal) { t.Log(r) }})
 	gofs.NewNodeFS(tr.root, nodeOptions())
 	folder, _, err := tr.lookup(t.Context(), "F")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // shownLog records the state of a note that each process was shown last. A program reads a note, closes it, and writes

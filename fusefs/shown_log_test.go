@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/fusefs/internal/content"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 func textsOf(images []content.Image) []string {

@@ -98,13 +98,13 @@ func abort(mountEntry) error { return errors.ErrUnsupported }
 // watchNotifier does nothing, because macOS has no inotify.
 type watchNotifier struct{}
 
-func newWatchNotifier([]string, string, *slog.Logger, func(context.Context), func(model.Path) []model.Path) *watchNotifier {
+func newWatchNotifier([]string, *slog.Logger, func(context.Context), func(model.Path) []model.Path) *watchNotifier {
 	return &watchNotifier{}
 }
 
 func (*watchNotifier) add(model.Path) {}
 
-func (*watchNotifier) run(context.Context) {}
+func (*watchNotifier) run(context.Context, string) {}
 
 func (*watchNotifier) process() int { return 0 }
 

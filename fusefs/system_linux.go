@@ -143,8 +143,7 @@ func killed(pid int) bool {
 			return true
 		}
 	}
-	const sigkill = 1 << (unix.SIGKILL - 1)
-	return setIn(status, "SigPnd")&sigkill != 0
+	return hasSIGKILL(status)
 }
 
 // servesFUSE reports whether the process has /dev/fuse open, was killed, or has ended. It returns false if the serving

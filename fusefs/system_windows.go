@@ -23,6 +23,8 @@ func Mount(context.Context, *bridge.Workspace, string, Options) (*Server, error)
 	return nil, unsupported()
 }
 
+func (*Server) SessionOf(int) string { return "" }
+
 func (*Server) Done() <-chan struct{} { return nil }
 
 func (*Server) Unmount() error { return nil }

@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // tree is the mounted workspace: its names, and the state that all inodes share.
@@ -39,7 +39,7 @@ type tree struct {
 	dirtyFiles    sync.Map      // keys are the notes with a buffer (*File) and the drafts (*draft)
 	inval         *notifications
 	used          atomic.Bool // a node was looked up, or a note opened, since the last housekeeping
-	watchNotifier atomic.Pointer[watchNotifier]
+	watchNotifier *watchNotifier
 	former        formerInodes
 	state         owner.Folder // keeps inode numbers, see keepNumbers; "" if there is no folder
 	shown         shownLog
@@ -53,14 +53,10 @@ type tree struct {
 	folders sync.RWMutex
 }
 
-// Maximum total sizes, in bytes, of the texts that tree.recent keeps: on a mount with handles, and on a mount without
-// handles. If a program opens a file that it looked up earlier, and the file has changed, the open can fail, so that
-// the kernel repeats the lookup. On a mount without handles an open cannot fail, so a reader may once see a mixture of
-// two texts.
-const (
-	maxRecent           = 4 << 20
-	maxRecentHandleless = 32 << 20
-)
+// maxRecent is the maximum total size, in bytes, of the texts that tree.recent keeps on a mount without handles. If a
+// program opens a file that it looked up earlier, and the file has changed, the open fails, so that the kernel repeats
+// the lookup. On a mount without handles an open cannot fail, so a reader may once see a mixture of two texts.
+const maxRecent = 32 << 20
 
 // attach makes n an inode of the file system. Every inode gets its own generation, so that go-fuse never mistakes it
 // for another inode with the same number. Only the table decides which inode a name has.
@@ -114,11 +110,11 @@ func (t *tree) changeRequest(ctx context.Context) bridge.ChangeRequest {
 // isWatchNotification reports whether the request comes from the process that wakes watchers, whose SETATTR must
 // not set anything.
 func (t *tree) isWatchNotification(ctx context.Context) bool {
-	return t.watchNotifier.Load().process() != 0 && t.isWatchNotifier(t.programs.Of(ctx))
+	return t.watchNotifier.process() != 0 && t.isWatchNotifier(t.programs.Of(ctx))
 }
 
 // isWatchNotifier reports whether a program is the process that wakes watchers.
 func (t *tree) isWatchNotifier(p program.Program) bool {
-	pid := t.watchNotifier.Load().process()
+	pid := t.watchNotifier.process()
 	return pid != 0 && p.PID == pid
 }

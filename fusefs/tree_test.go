@@ -93,43 +93,6 @@ func TestNewNoteIsDiscardedDuringAnOpen(t *testing.T) {
 	}
 }
 
-// Old scratch files go, unless somebody has them open.
-func TestExpireScratch(t *testing.T) {
-	t.Parallel()
-	tr := newTestTree(t, map[string]string{"F/Note.md": "x\n"})
-	ctx := context.Background()
-	n, _, err := tr.lookup(ctx, "F")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := n.(*Dir)
-	for _, name := range []string{"old.tmp", "open.tmp"} {
-		f, err := d.createScratch(ctx, name, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := newHandle(ctx, f, 1)
-		f.admit(ctx, h, false)
-		if _, errno := h.Write(ctx, []byte("some bytes"), 0); errno != 0 {
-			t.Fatal(errno)
-		}
-		if name == "old.tmp" {
-			h.Release(ctx)
-		}
-	}
-	tr.expireScratch(time.Now().Add(-time.Hour))
-	if len(d.all()) != 2 {
-		t.Errorf("%d scratch files, want both", len(d.all()))
-	}
-	tr.expireScratch(time.Now().Add(time.Hour))
-	if d.get("old.tmp") != nil || d.get("open.tmp") == nil {
-		t.Errorf("after the expiry: %v", d.all())
-	}
-	if got := tr.scratch.Load(); got != int64(len("some bytes")) {
-		t.Errorf("%d bytes are accounted for, want those of the one that is open", got)
-	}
-}
-
 // The scratch layer is bounded.
 func TestScratchIsBounded(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,6 @@ const (
 // watchNotifier wakes watchers. Without a command it does nothing.
 type watchNotifier struct {
 	command []string
-	dir     string // the mountpoint
 	log     *slog.Logger
 	flush   func(context.Context)         // returns when the kernel has got all notifications that are queued now
 	former  func(model.Path) []model.Path // see formerInodes.at
@@ -52,16 +51,16 @@ type watchNotifier struct {
 	pending map[model.Path]bool
 }
 
-func newWatchNotifier(command []string, dir string, log *slog.Logger, flush func(context.Context), former func(model.Path) []model.Path) *watchNotifier {
+func newWatchNotifier(command []string, log *slog.Logger, flush func(context.Context), former func(model.Path) []model.Path) *watchNotifier {
 	return &watchNotifier{
-		command: command, dir: dir, log: log, flush: flush, former: former,
+		command: command, log: log, flush: flush, former: former,
 		wake: model.NewSignal(), pending: make(map[model.Path]bool),
 	}
 }
 
 // add makes run wake the programs that watch p or its folder.
 func (k *watchNotifier) add(p model.Path) {
-	if k == nil || len(k.command) == 0 {
+	if len(k.command) == 0 {
 		return
 	}
 	k.mu.Lock()
@@ -70,7 +69,7 @@ func (k *watchNotifier) add(p model.Path) {
 	k.wake.Set()
 }
 
-func (k *watchNotifier) take() string {
+func (k *watchNotifier) take(dir string) string {
 	k.mu.Lock()
 	pending := k.pending
 	k.pending = make(map[model.Path]bool)
@@ -85,16 +84,17 @@ func (k *watchNotifier) take() string {
 	var out strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(pending)) {
 		for _, at := range append([]model.Path{p}, k.former(p)...) {
-			out.WriteString(filepath.Join(k.dir, string(at)))
+			out.WriteString(filepath.Join(dir, string(at)))
 			out.WriteByte(0)
 		}
 	}
 	return out.String()
 }
 
-// run wakes watchers until ctx or the process ends. It starts the process at once, not at the first change, because a
-// starting process briefly holds all files that this process has open, including the lock of the vault.
-func (k *watchNotifier) run(ctx context.Context) {
+// run wakes watchers of the mount at dir until ctx or the process ends. It starts the process at once, not at the first
+// change, because a starting process briefly holds all files that this process has open, including the lock of the
+// vault.
+func (k *watchNotifier) run(ctx context.Context, dir string) {
 	if len(k.command) == 0 {
 		return
 	}
@@ -120,7 +120,7 @@ func (k *watchNotifier) run(ctx context.Context) {
 		case <-time.After(notifyDelay):
 		}
 		k.flush(ctx)
-		if _, err := io.WriteString(stdin, k.take()); err != nil {
+		if _, err := io.WriteString(stdin, k.take(dir)); err != nil {
 			return // the process has ended or is ending
 		}
 	}
@@ -141,12 +141,7 @@ func (k *watchNotifier) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, e
 	return cmd, stdin, nil
 }
 
-func (k *watchNotifier) process() int {
-	if k == nil {
-		return 0
-	}
-	return int(k.pid.Load())
-}
+func (k *watchNotifier) process() int { return int(k.pid.Load()) }
 
 // RunWatchNotifier runs in the process of Options.WatchNotifier. It reads paths from its input, each followed by a NUL,
 // and wakes programs that watch these paths. It returns nil at the end of the input.

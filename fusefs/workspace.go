@@ -15,25 +15,25 @@ import (
 type workspace struct{ *bridge.Workspace }
 
 func (w workspace) Stat(ctx context.Context, p model.Path) (bridge.Info, error) {
-	killable := newKillableContext(ctx)
-	defer killable.End()
-	return w.Workspace.Stat(killable, p)
+	ctx, end := killable(ctx)
+	defer end()
+	return w.Workspace.Stat(ctx, p)
 }
 
 func (w workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
-	killable := newKillableContext(ctx)
-	defer killable.End()
-	return w.Workspace.Open(killable, p)
+	ctx, end := killable(ctx)
+	defer end()
+	return w.Workspace.Open(ctx, p)
 }
 
 func (w workspace) Sync(ctx context.Context, p model.Path) error {
-	killable := newKillableContext(ctx)
-	defer killable.End()
-	return w.Workspace.Sync(killable, p)
+	ctx, end := killable(ctx)
+	defer end()
+	return w.Workspace.Sync(ctx, p)
 }
 
 func (w workspace) Acknowledged(ctx context.Context, p model.Path) bool {
-	killable := newKillableContext(ctx)
-	defer killable.End()
-	return w.Workspace.Acknowledged(killable, p)
+	ctx, end := killable(ctx)
+	defer end()
+	return w.Workspace.Acknowledged(ctx, p)
 }

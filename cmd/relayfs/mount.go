@@ -105,14 +105,14 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 			notifier = []string{self, pokeCommand}
 		}
 		fuseOptions := fusefs.Options{
-			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, Logger: c.Log,
+			Author: o.author, SignAgents: o.authorFromProgram, Agents: o.agents, AllowOther: o.allowOther, Logger: c.Log,
 			Refused: c.Refusals.Add, WatchNotifier: notifier, State: c.State,
 		}
-		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
 		if err != nil {
 			return err
 		}
+		c.NameSessions(server.SessionOf)
 		doubleGOMAXPROCS()
 		c.Announce(e.stderr)
 		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.State.Path(serving.LogName), func() (*os.File, error) { return c.State.Append(serving.LogName) })

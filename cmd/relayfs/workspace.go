@@ -19,7 +19,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -66,7 +66,7 @@ func (f *workspaceFlags) registerState(e *env, cmd *cobra.Command) {
 	registerState(e, cmd, &f.state)
 	e.settings(cmd).StringArrayVar(&f.hide, "hide", nil, "globs of paths hidden from agents, such as Private or **/Diary")
 	e.settings(cmd).StringArrayVar(&f.lock, "lock", nil, "globs of paths that agents can read but not change")
-	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "names of programs that count as agents, or none")
+	e.settings(cmd).StringSliceVar(&f.agents, "agents", fusefs.DefaultAgents, "names of programs that count as agents, or none")
 	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "audience of tokens made with $RELAYFS_SERVER_KEY: the url in the server's configuration (default: its address)")
 }
 

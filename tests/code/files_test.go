@@ -22,7 +22,7 @@ var opens = map[string]string{
 	"bridge/store/internal/checkpoint": "the store's checkpoint",
 	"bridge/disk":                      "vaults, the store's log, and files of saves that are under way",
 	"fusefs":                           "/dev/fuse, /proc, mountpoints, the control files of FUSE",
-	"fusefs/program":                   "/proc",
+	"fusefs/internal/program":          "/proc",
 	"cmd/relayfs":                      "mountpoints, and files of packages",
 	"cmd/relayfs/internal/config":      "vaults that Obsidian knows",
 	"cmd/relayfs/internal/doctor":      "vaults, and the limits of the kernel",

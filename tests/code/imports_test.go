@@ -86,9 +86,9 @@ var importRules = map[string]importRule{
 	"bridge/bridgetest":                      {[]string{"bridge", "bridge/disk", "bridge/disk/disktest", "bridge/model", "bridge/store", "bridge/vault", "bridge/ycrdt"}, "a workspace over vaults on simulated disks, for the tests of what sits above"},
 	"bridge/crashtest":                       {nil, "the workspace on a real vault and a real store, on disks in memory; what it imports is in test files"},
 	"bridge/decisiontest":                    {nil, "decisions against a model; what it imports is in test files"},
-	"fusefs":                                 {[]string{"bridge", "bridge/model", "bridge/owner", "fusefs/internal/...", "fusefs/program", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "with its parts, and a bench, the only place that knows go-fuse; it knows no MCP"},
-	"fusefs/internal/content":                {[]string{"bridge", "bridge/model", "bridge/textmerge", "fusefs/program"}, "what a file shows and what is written to it, as values; it knows no inode"},
-	"fusefs/program":                         {[]string{"github.com/hanwen/go-fuse/v2/fuse", "golang.org/x/sys/unix"}, "who makes a call; it knows no file"},
+	"fusefs":                                 {[]string{"bridge", "bridge/model", "bridge/owner", "fusefs/internal/...", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "with its parts, and a bench, the only place that knows go-fuse; it knows no MCP"},
+	"fusefs/internal/content":                {[]string{"bridge", "bridge/model", "bridge/textmerge", "fusefs/internal/program"}, "what a file shows and what is written to it, as values; it knows no inode"},
+	"fusefs/internal/program":                {[]string{"github.com/hanwen/go-fuse/v2/fuse", "golang.org/x/sys/unix"}, "who makes a call; it knows no file"},
 	"mcpserver/internal/grep":                {[]string{"github.com/bmatcuk/doublestar/v4"}, "a search over texts and paths, as ripgrep has it"},
 	"mcpserver/internal/result":              {[]string{"bridge", "bridge/model", "diffwrap"}, "what a call gives back, in which words, how much of it fits, and where it goes on; it knows no tool and no protocol"},
 	"mcpserver/internal/textrange":           {[]string{"diffwrap", "diffwrap/block", "mcpserver/internal/result", "github.com/rivo/uniseg", "golang.org/x/text/unicode/norm"}, "parts of a text, and what a model quotes of it, are a function of it"},
@@ -114,7 +114,7 @@ var importRules = map[string]importRule{
 	"mcpserver":                    {[]string{"bridge", "bridge/filetype", "bridge/frontmatter", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "diffwrap", "fusefs", "fusefs/program", "mcpserver",
+			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "diffwrap", "fusefs", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
 		"flags, wiring and exit codes; nobody imports it",

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // Buffer is the content of a file in memory. A scratch file always has a buffer; a note has a buffer while it is being

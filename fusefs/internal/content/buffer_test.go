@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/fusefs/program"
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 func TestBufferWrite(t *testing.T) {

@@ -15,7 +15,8 @@
 // agent cannot be found only if the process group and the session were changed or have lost their first process, and
 // the environment was cleared. Such a process looks the same as a user's service.
 //
-// Everything else is read from /proc/PID/status, because a read of another file there can wait ([environTimeout]).
+// Everything else is read from /proc/PID/status, because a read of another file there, such as /proc/PID/stat, can wait
+// ([environTimeout]).
 package program
 
 import (
@@ -67,13 +68,9 @@ const SessionPrefix = "mount-"
 // Session returns the name of the session to which the program's changes belong. It is the name of the run.
 func (p Program) Session() string { return SessionPrefix + p.Run.Name() }
 
-// Agents are the program names that count as agents by default. If a process has such a name (/proc/PID/comm), the
-// process and everything that it starts is an agent's run.
-var Agents = []string{"aider", "amp", "claude", "codex", "copilot", "crush", "cursor-agent", "gemini", "goose", "opencode", "qwen"}
-
-// Table finds the programs of processes. The zero Table uses Agents.
+// Table finds the programs of processes.
 type Table struct {
-	Agents []string // replaces the package's Agents unless it is nil
+	Agents []string // names of the programs that count as agents
 
 	mu      sync.Mutex // guards the fields below; not held while /proc is read
 	threads map[uint32]cached
@@ -223,10 +220,4 @@ func (s status) read(pid int) (other status, ok bool) {
 	return other, ok && pid > 1 && other.uid == s.uid
 }
 
-func (t *Table) IsAgent(name string) bool {
-	list := t.Agents
-	if list == nil {
-		list = Agents
-	}
-	return slices.Contains(list, name)
-}
+func (t *Table) IsAgent(name string) bool { return slices.Contains(t.Agents, name) }
