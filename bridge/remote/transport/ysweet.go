@@ -76,7 +76,7 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 	case err != nil:
 		return nil, t.explained(err, tok.Token)
 	}
-	l := newLink(s, AckEcho, reads && tok.Token != "")
+	l := newLink(s, reads && tok.Token != "")
 	l.MaybeStale = true
 	return l, nil
 }

@@ -41,7 +41,6 @@ func (y *Scheduler) Run() {
 	for range Workers {
 		wg.Go(func() { y.work(ctx) })
 	}
-	wg.Go(y.storeSent)
 	wg.Go(func() { y.poll(ctx) })
 	wg.Go(func() { y.rotate(ctx) })
 	var b backoff

@@ -58,7 +58,6 @@ type Scheduler struct {
 	store     Store
 	progress  func(Progress) // see New
 	callbacks Callbacks
-	acked     model.Signal // set when sent is not empty
 	ctx       context.Context
 	peers     sync.WaitGroup // waits for the peers of notes; only workers add to it
 
@@ -71,7 +70,6 @@ type Scheduler struct {
 	synced    time.Time
 	fetched   map[model.DocID]bool   // documents that were fetched, even if empty, or created here
 	unsent    map[model.DocID]uint64 // number of the last record that the server lacks, by document
-	sent      map[model.DocID]uint64 // acknowledged records that are not in the store yet
 	notes     []model.DocID
 	isNote    map[model.DocID]bool // set of notes
 	nFetched  int                  // number of notes that are fetched
@@ -92,8 +90,8 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 		return nil, err
 	}
 	y := &Scheduler{
-		set: set, store: store, progress: progress, callbacks: folder, acked: model.NewSignal(), ctx: ctx,
-		changed: make(chan struct{}), queue: newQueue(), fetched: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
+		set: set, store: store, progress: progress, callbacks: folder, ctx: ctx,
+		changed: make(chan struct{}), queue: newQueue(), fetched: make(map[model.DocID]bool), unsent: unsent,
 		live: make(map[*replica.Document]context.CancelFunc), rotated: make(map[*replica.Document]time.Time),
 	}
 	for id, seq := range unsent {
@@ -189,31 +187,16 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	if all {
 		delete(y.unsent, d.ID())
 	}
-	if lacked {
-		y.sent[d.ID()] = max(y.sent[d.ID()], seq)
-		y.acked.Set()
-	}
 	if y.online && len(y.unsent) == 0 {
 		y.synced = time.Now()
 	}
 	y.broadcast()
 	y.mu.Unlock()
+	if lacked {
+		_ = y.store.Sent(d.ID(), seq) // if a crash loses it, the changes are sent again, which has no effect
+	}
 	if all && d != y.set.Folder {
 		y.callbacks.Uploaded(d)
-	}
-}
-
-// storeSent stores acknowledgements until the context of New ends. If a crash loses some of them, the changes are sent
-// again, which has no effect.
-func (y *Scheduler) storeSent() {
-	for range y.acked.Each(y.ctx) {
-		y.mu.Lock()
-		sent := y.sent
-		y.sent = make(map[model.DocID]uint64)
-		y.mu.Unlock()
-		for id, seq := range sent {
-			_ = y.store.Sent(id, seq)
-		}
 	}
 }
 
