@@ -20,7 +20,6 @@ package schedule
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -64,9 +63,8 @@ type Scheduler struct {
 	mu        sync.Mutex    // guards the fields below
 	changed   chan struct{} // closed and replaced when wait must check its condition again
 	queue     queue         // documents waiting for a turn
-	takesWork bool          // whether workers take turns from the queue
-	online    bool
-	attempted bool // whether the first attempt to connect is over
+	online    bool          // whether the folder is connected, so that workers take turns from the queue
+	attempted bool          // whether the first attempt to connect is over
 	synced    time.Time
 	fetched   map[model.DocID]bool   // documents that were fetched, even if empty, or created here
 	unsent    map[model.DocID]uint64 // number of the last record that the server lacks, by document
@@ -107,7 +105,8 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 func (y *Scheduler) SetNotes(notes []model.DocID) {
 	isNote := make(map[model.DocID]bool, len(notes))
 	y.mu.Lock()
-	known, online := y.isNote, y.online
+	defer y.mu.Unlock()
+	known := y.isNote
 	y.notes, y.isNote, y.nFetched = notes, isNote, 0
 	for _, id := range notes {
 		isNote[id] = true
@@ -115,51 +114,42 @@ func (y *Scheduler) SetNotes(notes []model.DocID) {
 			y.nFetched++
 		}
 	}
-	y.mu.Unlock()
-	if !online {
-		return
-	}
-	added := slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return known[id] })
-	if len(added) > 0 {
-		go y.enqueue(added)
+	isNew := func(id model.DocID) bool { return !known[id] }
+	if y.online && slices.ContainsFunc(notes, isNew) {
+		y.enqueue(isNew)
 	}
 }
 
-// enqueue queues the notes, and all documents with unsent changes.
-func (y *Scheduler) enqueue(notes []model.DocID) {
-	for _, id := range notes {
-		y.enqueueIfOffline(y.set.Document(id), y.priorityOf(id))
+// enqueue queues the notes for which which returns true, and all documents with unsent changes. The caller holds the
+// lock.
+func (y *Scheduler) enqueue(which func(model.DocID) bool) {
+	for id := range y.unsent {
+		y.add(y.set.Document(id), prioUnsent)
 	}
-	y.mu.Lock()
-	unsent := slices.Collect(maps.Keys(y.unsent))
-	y.mu.Unlock()
-	for _, id := range unsent {
-		if id != replica.FolderID {
-			y.enqueueIfOffline(y.set.Document(id), prioUnsent)
+	for _, id := range y.notes {
+		p := prioKnown
+		if !y.fetched[id] {
+			p = prioNew
+		}
+		if which(id) {
+			y.add(y.set.Document(id), p)
 		}
 	}
+	y.broadcast()
 }
 
-func (y *Scheduler) priorityOf(id model.DocID) priority {
-	switch {
-	case y.HasUnacknowledged(id):
-		return prioUnsent
-	case !y.isFetched(id):
-		return prioNew
+// add queues a note, unless it is connected. The caller holds the lock.
+func (y *Scheduler) add(d *replica.Document, p priority) {
+	if _, live := y.live[d]; !live && d.Note {
+		y.queue.add(d, p)
 	}
-	return prioKnown
 }
 
 func (y *Scheduler) enqueueIfOffline(d *replica.Document, p priority) {
-	if !d.Note {
-		return
-	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	if _, live := y.live[d]; !live {
-		y.queue.add(d, p)
-		y.broadcast()
-	}
+	y.add(d, p)
+	y.broadcast()
 }
 
 // Unsent records that the server lacks the record seq of a document, and queues the document unless it is connected.
