@@ -51,9 +51,8 @@ type Examiner interface {
 
 // Tokens provides the tokens of a control plane, and the addresses of the servers that accept them.
 type Tokens interface {
-	// Document returns a valid token for a document. The token may come from a cache.
-	Document(ctx context.Context, name string) (token.ClientToken, error)
-	DiscardToken(name string)
+	// Document returns a token for a document, and the time when the token expires, which is zero if it is unknown.
+	Document(ctx context.Context, name string) (token.ClientToken, time.Time, error)
 	// File returns a token for the bytes of an attachment. size may be 0 for a download.
 	File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error)
 }
