@@ -141,29 +141,26 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	}
 	if n.sourceLoc != nil {
 		n.setSourceLoc(parent, name)
-		if n.sourceLoc == nil {
-			f.changes.Done = append(f.changes.Done, n.pending.current.ID)
-			f.withdraw(n.pending)
-		} else {
-			n.pending.current.Stale, n.pending.current.DisplacedName = true, ""
+	} else {
+		if parent.isIn(n) {
+			f.revertToSource(parent.outermostMoved(n))
 		}
+		if occupant := parent.children[name]; occupant != nil && occupant.isProposed() {
+			f.removeSubtree(occupant, true)
+		}
+		f.clearName(parent, name, n.Kind)
+		n.setSourceLoc(parent, name)
+		// This must follow revertToSource, which may have moved the folder of n.
+		f.changes.Events = append(f.changes.Events, n.move(parent, name))
+	}
+	if n.pending == nil {
 		return
 	}
-	if parent.isIn(n) {
-		f.revertToSource(parent.outermostMoved(n))
-	}
-	if occupant := parent.children[name]; occupant != nil && occupant.isProposed() {
-		f.removeSubtree(occupant, true)
-	}
-	f.clearName(parent, name, n.Kind)
-	n.setSourceLoc(parent, name)
-	// This must follow revertToSource, which may have moved the folder of n.
-	f.changes.Events = append(f.changes.Events, n.move(parent, name))
-	if p := n.pending; p != nil && p.current.To() == newRel {
-		f.changes.Done = append(f.changes.Done, p.current.ID)
-		f.withdraw(p)
-	} else if p != nil {
-		p.current.Stale, p.current.DisplacedName = true, ""
+	if rec := n.pending.record(); rec.To() == newRel {
+		f.changes.Done = append(f.changes.Done, rec.ID)
+		f.withdraw(n.pending)
+	} else {
+		n.pending.current.Stale, n.pending.current.DisplacedName = true, ""
 	}
 }
 

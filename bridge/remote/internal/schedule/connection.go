@@ -160,7 +160,7 @@ func (y *Scheduler) connected() {
 	if follows {
 		time.AfterFunc(y.set.Resync, y.compareAll) // needed if the server does not report changes
 	}
-	y.callbacks.Connected()
+	y.callbacks.Retry()
 }
 
 // mayFollow reports whether to rely on the server's reports of changes. It returns true if the server reports changes
@@ -222,7 +222,7 @@ func (y *Scheduler) poll(ctx context.Context) {
 		_ = y.set.Flush() // stores updates that could not be stored on arrival
 		y.compareAll()
 		if y.Online() {
-			y.callbacks.RetryFailed()
+			y.callbacks.Retry()
 		}
 	}
 }

@@ -42,10 +42,8 @@ type Store interface {
 
 // Callbacks receives calls about the folder. No lock is held during a call.
 type Callbacks interface {
-	// Connected is called when the folder's document is synchronized.
-	Connected()
-	// RetryFailed is called when failed requests may be repeated.
-	RetryFailed()
+	// Retry is called when the folder's document is synchronized, and when failed requests may be repeated.
+	Retry()
 	// Uploaded is called when the server has all changes of a document other than the folder's.
 	Uploaded(d *replica.Document)
 	// Named returns the note with the given document name on the server, or nil if there is none.
