@@ -20,8 +20,8 @@ type Server interface {
 	DiscardToken(name string)
 	// Links returns the maximum number of connected documents.
 	Links() int
-	// Reports reports whether the server may report changes of a folder's documents on the link of the folder's
-	// document.
+	// Reports reports whether the server reports changes of a folder's documents on the link of the folder's document. It
+	// is known once a link is open.
 	Reports() bool
 	// Warnings returns the known disadvantages that the current use of the server has for its other clients, or nil if
 	// there are none. Hint returns the next step.

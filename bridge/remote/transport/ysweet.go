@@ -394,4 +394,4 @@ func (t *ysweet) asUpdate(ctx context.Context, base, bearer string) ([]byte, err
 	return t.do(ctx, http.MethodGet, base+"/as-update", bearer, nil)
 }
 
-func (t *ysweet) Reports() bool { return true }
+func (t *ysweet) Reports() bool { return t.guard.relay.Load() }

@@ -157,9 +157,6 @@ func (y *Scheduler) connected() {
 	y.enqueue(func(id model.DocID) bool { return !follows || !y.fetched[id] })
 	y.mu.Unlock()
 	y.set.Log.Info("connected", model.LogFolder, y.set.Name)
-	if follows {
-		time.AfterFunc(y.set.Resync, y.compareAll) // needed if the server does not report changes
-	}
 	y.callbacks.Retry()
 }
 
