@@ -801,3 +801,27 @@ func TestFormerNames(t *testing.T) {
 		}
 	}
 }
+
+// A renamed note is removed, or another note is moved over it: its rename ends, and so do the suggestions about links to it.
+func TestLinksOfARenameThatEnds(t *testing.T) {
+	for name, by := range map[string]func(*linkedVault) error{
+		"removed": func(v *linkedVault) error {
+			_, err := v.ws.Remove(v.t.Context(), "Notes/Neu.md", bridge.ChangeRequest{Author: ann})
+			return err
+		},
+		"replaced": func(v *linkedVault) error {
+			_, err := v.ws.Rename(v.t.Context(), "Notes/Other.md", "Notes/Neu.md", bridge.ChangeRequest{Author: ann, Replace: true})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newLinkedVault(t, map[string]string{"Plan.md": "x\n", "Other.md": "y\n", "B.md": "Text [[Plan]].\n"})
+			v.renames(ann, plan, "Notes/Neu.md")
+			v.says("renamed", "B.md", "Text {--[[Plan]]--}{++[[Neu]]++}.\n")
+			if err := by(v); err != nil {
+				t.Fatal(err)
+			}
+			v.says("ended", "B.md", "Text [[Plan]].\n")
+		})
+	}
+}

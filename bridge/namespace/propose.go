@@ -64,14 +64,19 @@ func (l *Locked) NewFoldersFor(dir string) (made []string) {
 }
 
 // CompleteRename removes the proposal to rename n, because n has just got its new name or another change has made the
-// proposal pointless.
-func (l *Locked) CompleteRename(n *tree.Node) error {
+// proposal pointless. If author is not nil, the author has removed n, and the rename's link rewrites end, too.
+func (l *Locked) CompleteRename(n *tree.Node, author *model.Author) error {
 	p := n.State().Pending
 	if p == nil {
 		return nil
 	}
+	change := model.ProposalChange{Removed: []string{p.ID}}
+	if author != nil {
+		change.Upserted = []model.ProposalRecord{withdrawnRename(p, nil, *author)}
+	}
 	l.Withdraw(p)
-	return l.Store.Propose(model.ProposalChange{Removed: []string{p.ID}})
+	l.completed = append(l.completed, change.Upserted...)
+	return l.Store.Propose(change)
 }
 
 // identify sets the fields of a proposal that identify its node and the node's present state.
@@ -102,7 +107,7 @@ func isNodeOf(ctx context.Context, n *tree.Node, rec *model.ProposalRecord) bool
 // Move shows n at its new place and stores the proposal. All renames of n share one proposal, and id is its ID. If n
 // moves back to its place in the source, Move withdraws the proposal instead. id is then empty, as for an n that exists
 // only as a proposal. owes are the links to rewrite after the rename.
-func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id string, withdrawn bool, err error) {
+func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id string, err error) {
 	st := n.State()
 	p := st.Pending
 	if st.Proposed {
@@ -110,7 +115,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	}
 	rec := l.newRecord(model.ProposedRename, st.Rel, author)
 	if err := identify(ctx, &rec, n); err != nil {
-		return "", false, err
+		return "", err
 	}
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
@@ -121,17 +126,14 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Location().Rel, to.Name, false
 	rec.AddPendingRelinks(owes)
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
-	if st.Moved && to.InSource() == n {
-		_, lost := st.Path.Split()
-		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: model.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, lost)
-		back.Author, back.Session = author.Name, author.Session
-		change = model.ProposalChange{Upserted: []model.ProposalRecord{back}, Removed: []string{rec.ID}}
-		withdrawn = true
+	withdrawn := st.Moved && to.InSource() == n
+	if withdrawn {
+		change = model.ProposalChange{Upserted: []model.ProposalRecord{withdrawnRename(p, rec.PendingRelinks, author)}, Removed: []string{rec.ID}}
 	} else if !st.Proposed {
 		id = rec.ID
 	}
 	if err := l.Store.Propose(change); err != nil {
-		return "", false, err
+		return "", err
 	}
 	if withdrawn {
 		l.Withdraw(p)
@@ -142,7 +144,19 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	} else {
 		p.Show(to.Dir, rec)
 	}
-	return id, withdrawn, nil
+	return id, nil
+}
+
+// withdrawnRename is decidedRename for a rename that the author ends by another change of its node.
+func withdrawnRename(p *tree.Proposal, owes []model.PendingRelink, author model.Author) model.ProposalRecord {
+	_, lost := p.Node.Location().Path.Split()
+	rec := decidedRename(p.Record(), owes, withdrawal(author), lost)
+	rec.Author, rec.Session = author.Name, author.Session
+	return rec
+}
+
+func withdrawal(author model.Author) model.Decision {
+	return model.Decision{Batch: model.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}
 }
 
 // Delete hides n and returns the ID of the proposal to delete it, or "" if n exists only as a proposal. It withdraws
@@ -159,10 +173,12 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 		change.Upserted = []model.ProposalRecord{rec}
 	}
 	lapse := func(old model.ProposalRecord) { change.Journal = append(change.Journal, withdrawnRecord(old, author)) }
+	var ended []model.ProposalRecord
 	if st.Pending != nil {
 		old := st.Pending.Record()
-		change.Removed = append(change.Removed, old.ID)
-		if !st.Proposed && old.Author != author.Name {
+		ended = []model.ProposalRecord{withdrawnRename(st.Pending, old.PendingRelinks, author)}
+		change.Removed, change.Upserted = append(change.Removed, old.ID), append(change.Upserted, ended...)
+		if old.Author != author.Name {
 			lapse(old)
 		}
 	}
@@ -176,9 +192,10 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
+	l.completed = append(l.completed, ended...)
 	l.QueueEvents(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin, By: author})
 	if st.Proposed {
-		l.Withdraw(st.Pending, st.Content)
+		l.Withdraw(st.Content)
 		l.Forget(n)
 		return "", nil
 	}
@@ -187,7 +204,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 }
 
 func withdrawnRecord(old model.ProposalRecord, author model.Author) model.Record {
-	return old.Decided(model.Decision{Batch: model.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, time.Now().UTC())
+	return old.Decided(withdrawal(author), time.Now().UTC())
 }
 
 func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id string, err error) {

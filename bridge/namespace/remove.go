@@ -21,47 +21,41 @@ func (n *Namespace) Remove(ctx context.Context, p model.Path, o ChangeRequest) (
 	if err != nil {
 		return ChangeResult{}, err
 	}
-	id, dropped, err := n.removeIn(ctx, f, p, o)
+	id, err := n.removeIn(ctx, f, p, o)
 	if err != nil {
 		return ChangeResult{}, model.WrapError("remove", p, err)
 	}
-	if dropped != "" {
-		n.effects.OnWithdrawn(ctx, dropped, o.Author)
-	}
+	n.EndRenames(ctx, f)
 	return ChangeResult{Proposal: id}, nil
 }
 
-// removeIn removes a node or proposes its removal. dropped is the ID of the proposal that the removal replaces, or "".
-func (n *Namespace) removeIn(ctx context.Context, f *Root, p model.Path, o ChangeRequest) (id, dropped string, err error) {
+// removeIn removes a node or proposes its removal.
+func (n *Namespace) removeIn(ctx context.Context, f *Root, p model.Path, o ChangeRequest) (id string, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	x, err := n.tree.Find("remove", p)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	st := x.State()
-	if st.Pending != nil {
-		dropped = st.Pending.ID
-	}
 	switch {
 	case st.ShownChildren > 0:
-		return "", "", &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
+		return "", &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
 	case x.Kind == model.KindDir:
 		if err := n.emptyAt(ctx, l, st); err != nil {
-			return "", "", err
+			return "", err
 		}
 	}
 	// SourceChildren also has nodes that are shown elsewhere, and nodes whose deletion is proposed.
 	if !st.Proposed && (n.config.Structure == Direct || len(x.SourceChildren()) == 0 && n.isAgentsOwn(x, o.Author)) {
-		return "", dropped, n.removeNow(ctx, l, x, p, o)
+		return "", n.removeNow(ctx, l, x, p, o)
 	}
 	if x.Kind == model.KindNote {
 		if err := f.CheckDeletionLimit(o.Author); err != nil {
-			return "", "", err
+			return "", err
 		}
 	}
-	id, err = l.Delete(ctx, x, o.Author, o.Origin)
-	return id, dropped, err
+	return l.Delete(ctx, x, o.Author, o.Origin)
 }
 
 // emptyAt returns an error if a folder that looks empty has hidden entries.
@@ -84,7 +78,7 @@ func (n *service) removeNow(ctx context.Context, l *Locked, x *tree.Node, p mode
 	if x.Kind == model.KindNote {
 		l.EndDocs(rel)
 	}
-	err := l.CompleteRename(x)
+	err := l.CompleteRename(x, &o.Author)
 	l.RemoveFromSource(x, false)
 	l.QueueEvents(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.Author})
 	return err

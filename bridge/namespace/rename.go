@@ -44,9 +44,8 @@ func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o C
 }
 
 func (n *Namespace) finishMove(ctx context.Context, f *Root, m *renameOp) (res ChangeResult) {
+	n.EndRenames(ctx, f)
 	switch {
-	case m.withdrawn:
-		n.EndRenames(ctx, f)
 	case m.id != "":
 		if p := m.node.State().Pending; p != nil && p.ID == m.id && len(m.relinks) > 0 {
 			res = n.finishProposed(ctx, f, p)
@@ -61,13 +60,12 @@ func (n *Namespace) finishMove(ctx context.Context, f *Root, m *renameOp) (res C
 }
 
 type renameOp struct {
-	node      *tree.Node
-	to        tree.Target
-	from      model.Path
-	req       ChangeRequest
-	now       bool   // the rename is applied without a proposal
-	id        string // ID of the resulting proposal, or ""
-	withdrawn bool   // the rename withdrew a proposal
+	node *tree.Node
+	to   tree.Target
+	from model.Path
+	req  ChangeRequest
+	now  bool   // the rename is applied without a proposal
+	id   string // ID of the resulting proposal, or ""
 
 	relinks  []model.PendingRelink
 	recorded string // result of RecordRename; "" if it was not called
@@ -155,7 +153,7 @@ func (n *Namespace) moveTo(ctx context.Context, l *Locked, m *renameOp) (err err
 			return err
 		}
 	}
-	if m.id, m.withdrawn, err = l.Move(ctx, m.node, m.to, m.req.Author, m.relinks); err == nil {
+	if m.id, err = l.Move(ctx, m.node, m.to, m.req.Author, m.relinks); err == nil {
 		l.QueueEvents(m.event())
 	}
 	return err
@@ -190,7 +188,7 @@ func (n *Namespace) moveNow(ctx context.Context, l *Locked, m *renameOp) error {
 			return err
 		}
 	}
-	err := l.CompleteRename(m.node)
+	err := l.CompleteRename(m.node, nil)
 	l.MoveInSource(m.node, to, m.req.Author)
 	if oldRel != newRel && m.node.Kind == model.KindNote {
 		l.EndDocs(newRel) // ends the document of the replaced note

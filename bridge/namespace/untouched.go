@@ -89,7 +89,7 @@ func (x *UntouchedNote) Retract(ctx context.Context, origin any) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(names.CompleteRename(x.node), l.Forget()); err != nil {
+		if err := errors.Join(names.CompleteRename(x.node, nil), l.Forget()); err != nil {
 			x.names.config.Logger.Warn("cannot remove the history of a deleted note", model.LogPath, string(at), model.LogErr, err)
 		}
 		removeWithoutFile(names, x.node, l, origin)

@@ -134,44 +134,6 @@ func TestAcknowledged(t *testing.T) {
 	})
 }
 
-// A server that knows no echo, as y-sweet before 0.6.4, acknowledges by its answers to
-// step 1; one that does is asked by echoes alone.
-func TestAcknowledgedWithAndWithoutEcho(t *testing.T) {
-	t.Parallel()
-	echo := ysync.AppendEcho(nil, nil)[0]
-	for name, unknown := range map[string]byte{"with": 0, "without": echo} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := startServer(t, "relay-server")
-			proxy := newChaos(t, s)
-			proxy.calm.Store(true)
-			proxy.unknown = unknown
-			var steps atomic.Int32
-			proxy.heard = func(frame []byte) {
-				if f, err := ysync.Decode(frame); err == nil && f.Type == ysync.Sync && f.Step == ysync.Step1 {
-					steps.Add(1)
-				}
-			}
-			c, err := open(t, proxy.address(s), s.folder, t.TempDir(), direct, func(o *remote.Options, _ *bridge.Options) {
-				o.Resync = time.Hour // nothing but requests for an acknowledgement sends step 1 again
-			})
-			noError(t, err)
-			c.create("Team/Note.md", "note\n")
-			c.awaitSent()
-			before := steps.Load()
-			for range 3 {
-				c.write("Team/Note.md", func(text string) string { return text + "more\n" })
-				c.awaitSent()
-			}
-			if by := steps.Load() - before; (by > 0) != (unknown > 0) {
-				t.Errorf("%d steps 1 were sent to be acknowledged", by)
-			}
-			other := mustOpen(t, s, direct)
-			other.awaitText("Team/Note.md", "note\nmore\nmore\nmore\n")
-		})
-	}
-}
-
 // A first sync that was interrupted goes on where it was: what has been told as fetched
 // is there, and what is there is not fetched again.
 func TestFirstSyncGoesOn(t *testing.T) {

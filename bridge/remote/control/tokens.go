@@ -6,23 +6,17 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-const renewBefore = 5 * time.Minute
-
 type Tokens struct {
 	client *Client
 	api    string
 	relay  string
 	folder string
-
-	mu     sync.Mutex // guards the field below
-	tokens map[string]expiring
 }
 
 // expiring is a token in the format of the service's answers.
@@ -30,8 +24,6 @@ type expiring struct {
 	token.ClientToken
 	ExpiryTime int64 `json:"expiryTime"` // Unix milliseconds; 0 if unknown
 }
-
-func (k expiring) validAt(t time.Time) bool { return k.ExpiryTime == 0 || t.UnixMilli() < k.ExpiryTime }
 
 var _ transport.Tokens = (*Tokens)(nil)
 
@@ -41,7 +33,7 @@ func (c *Client) Tokens(api, document string) (*Tokens, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q is not of the form RELAY-FOLDER (two UUIDs)", transport.ErrNoFolder, document)
 	}
-	return &Tokens{client: c, api: api, relay: relay, folder: folder, tokens: make(map[string]expiring)}, nil
+	return &Tokens{client: c, api: api, relay: relay, folder: folder}, nil
 }
 
 // request is the body of a token request. DocID does not have the relay's ID as a prefix.
@@ -58,36 +50,16 @@ func (t *Tokens) about(name string) request {
 	return request{DocID: strings.TrimPrefix(name, t.relay+"-"), Relay: t.relay, Folder: t.folder}
 }
 
-// Document returns a token for a document. If a renewal fails, it returns the old token if the old token is still
-// valid.
-func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, error) {
-	now := t.client.o.Now()
-	t.mu.Lock()
-	kept, ok := t.tokens[name]
-	t.mu.Unlock()
-	if ok && kept.validAt(now.Add(renewBefore)) {
-		return kept.ClientToken, nil
-	}
+func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, time.Time, error) {
 	answer, err := t.request(ctx, "/token", t.about(name))
 	if err == nil && !isName(answer.DocID) {
 		err = protocol(t.api, "a token has no document name")
 	}
-	if err != nil && ok && kept.validAt(now) {
-		return kept.ClientToken, nil
+	var expires time.Time
+	if answer.ExpiryTime != 0 {
+		expires = time.UnixMilli(answer.ExpiryTime)
 	}
-	if err != nil {
-		return token.ClientToken{}, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.tokens[name] = answer
-	return answer.ClientToken, nil
-}
-
-func (t *Tokens) DiscardToken(name string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.tokens, name)
+	return answer.ClientToken, expires, err
 }
 
 func (t *Tokens) File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error) {

@@ -76,7 +76,7 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 		}()
 	}
 	l := &Link{
-		Acks: AckStatus, sock: t.sock, name: ysync.AppendDocument(nil, name), in: make(chan ysync.Frame, 16),
+		Statuses: true, sock: t.sock, name: ysync.AppendDocument(nil, name), in: make(chan ysync.Frame, 16),
 		authed: make(chan struct{}), closed: make(chan struct{}),
 	}
 	l.ctx, l.stop = context.WithCancelCause(ctx)

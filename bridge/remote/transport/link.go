@@ -9,20 +9,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
 )
 
-type AckStyle uint8
-
-const (
-	// AckStep2 means that the answer to a step 1 acknowledges everything before it.
-	AckStep2 AckStyle = iota
-	// AckEcho means that an echo acknowledges everything before it, if the server supports echoes. y-sweet before 0.6.4
-	// does not.
-	AckEcho
-	// AckStatus means that a status acknowledges each update.
-	AckStatus
-)
-
 type Link struct {
-	Acks AckStyle // the way in which the server acknowledges changes
+	// Statuses is set if the server acknowledges each update with a status. Otherwise its answer to a step 1 acknowledges
+	// everything before that step 1.
+	Statuses bool
 	// MaybeStale is set if the server may answer from a copy of the document that other links do not use. y-sweet 0.9.1
 	// loads a document once for each link that is opened before the document is loaded. It keeps the last copy, and the
 	// other links continue to use their own copies.
@@ -39,8 +29,8 @@ type Link struct {
 	detach func()        // asks the server to close the document
 }
 
-func newLink(s *socket, acks AckStyle, viewOnly bool) *Link {
-	l := &Link{Acks: acks, sock: s, in: make(chan ysync.Frame, 16), ctx: s.ctx, stop: s.end, detach: func() {}}
+func newLink(s *socket, viewOnly bool) *Link {
+	l := &Link{sock: s, in: make(chan ysync.Frame, 16), ctx: s.ctx, stop: s.end, detach: func() {}}
 	l.viewOnly.Store(viewOnly)
 	go s.read(func(frame []byte) error {
 		f, err := ysync.Decode(frame)

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -16,22 +16,26 @@ import (
 
 // plane is a control plane whose tokens are for the server at an address.
 type plane struct {
-	server  string
-	expired []string
+	server string
+	asked  int
+	life   time.Duration // lifetime of the tokens; 0 if it is unknown
+	err    error
 }
 
-func (p *plane) Document(_ context.Context, name string) (token.ClientToken, error) {
-	return token.NewClientToken(p.server+"/d/"+name, name, "of-document", token.Full), nil
+func (p *plane) Document(_ context.Context, name string) (tok token.ClientToken, expires time.Time, err error) {
+	p.asked++
+	if p.life != 0 {
+		expires = time.Now().Add(p.life)
+	}
+	return token.NewClientToken(p.server+"/d/"+name, name, "of-document", token.Full), expires, p.err
 }
-
-func (p *plane) DiscardToken(name string) { p.expired = append(p.expired, name) }
 
 func (p *plane) File(_ context.Context, name, hash, mimetype string, _ int) (token.ClientToken, error) {
 	return token.ClientToken{BaseURL: p.server + "/f/" + name, Token: "of-" + hash + "-" + mimetype}, nil
 }
 
 // With a control plane documents are fetched and files loaded where its tokens say, with them and nothing else. A token
-// that the server rejects is given back.
+// that the server rejects is not used again.
 func TestControlPlane(t *testing.T) {
 	taken := "of-document"
 	mux := http.NewServeMux()
@@ -79,10 +83,37 @@ func TestControlPlane(t *testing.T) {
 	if err != nil || string(got) != "bytes" {
 		t.Errorf("downloaded %q, %v", got, err)
 	}
-	taken = "another"
+	taken, p.asked = "another", 0
 	_, err = s.Fetch(t.Context(), "note")
 	_, linkErr := s.Open(t.Context(), "note")
-	if !errors.Is(err, transport.ErrNotShared) || !errors.Is(linkErr, transport.ErrNotShared) || !slices.Equal(p.expired, []string{"note", "note"}) {
-		t.Errorf("a rejected token: %v, %v, given back %q", err, linkErr, p.expired)
+	if !errors.Is(err, transport.ErrNotShared) || !errors.Is(linkErr, transport.ErrNotShared) || p.asked != 1 {
+		t.Errorf("a rejected token: %v, %v, asked for %d more", err, linkErr, p.asked)
+	}
+}
+
+// A token is requested once, renewed five minutes before its end, and used to its end if no other is to be had.
+func TestRenewal(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	address := transport.Address{Kind: transport.Relay, URL: &url.URL{Scheme: "http", Host: "api.invalid"}}
+	for name, c := range map[string]struct {
+		life  time.Duration
+		asked int
+		err   error
+	}{
+		"unknown end":  {0, 1, nil},
+		"six minutes":  {6 * time.Minute, 1, nil},
+		"four minutes": {4 * time.Minute, 2, nil},
+		"ended":        {-time.Second, 2, transport.ErrUnreachable},
+	} {
+		p := &plane{server: server.URL, life: c.life}
+		s := transport.New(address, "folder", nil, p, 1)
+		defer s.Close()
+		_, first := s.Fetch(t.Context(), "note")
+		p.err = transport.ErrUnreachable
+		_, second := s.Fetch(t.Context(), "note")
+		if first != nil || !errors.Is(second, c.err) || p.asked != c.asked {
+			t.Errorf("%s: %v, %v, asked %d times", name, first, second, p.asked)
+		}
 	}
 }

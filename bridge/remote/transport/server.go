@@ -20,8 +20,8 @@ type Server interface {
 	DiscardToken(name string)
 	// Links returns the maximum number of connected documents.
 	Links() int
-	// Reports reports whether the server may report changes of a folder's documents on the link of the folder's
-	// document.
+	// Reports reports whether the server reports changes of a folder's documents on the link of the folder's document. It
+	// is known once a link is open.
 	Reports() bool
 	// Warnings returns the known disadvantages that the current use of the server has for its other clients, or nil if
 	// there are none. Hint returns the next step.
@@ -51,9 +51,8 @@ type Examiner interface {
 
 // Tokens provides the tokens of a control plane, and the addresses of the servers that accept them.
 type Tokens interface {
-	// Document returns a valid token for a document. The token may come from a cache.
-	Document(ctx context.Context, name string) (token.ClientToken, error)
-	DiscardToken(name string)
+	// Document returns a token for a document, and the time when the token expires, which is zero if it is unknown.
+	Document(ctx context.Context, name string) (token.ClientToken, time.Time, error)
 	// File returns a token for the bytes of an attachment. size may be 0 for a download.
 	File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error)
 }

@@ -42,16 +42,18 @@ type ysweet struct {
 
 type clientToken struct {
 	token.ClientToken
-	until time.Time
+	expires time.Time // zero if it is unknown
 }
+
+func (k clientToken) validAt(t time.Time) bool { return k.expires.IsZero() || t.Before(k.expires) }
 
 const (
 	// maxYSweet is the maximum number of open sockets.
 	maxYSweet = 64
-	// tokenLife is the lifetime of a requested or minted token, and tokenUse the time for which it is used. tokenUse is
-	// shorter, because the server closes connections when their token expires.
-	tokenLife = time.Hour
-	tokenUse  = tokenLife * 8 / 10
+	tokenLife = time.Hour // lifetime of a requested or minted token
+	// renewBefore is the time before its end at which a token is no longer used for new connections, because the server
+	// closes connections when their token expires.
+	renewBefore = 5 * time.Minute
 )
 
 func (t *ysweet) Open(ctx context.Context, name string) (*Link, error) {
@@ -76,7 +78,7 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 	case err != nil:
 		return nil, t.explained(err, tok.Token)
 	}
-	l := newLink(s, AckEcho, reads && tok.Token != "")
+	l := newLink(s, reads && tok.Token != "")
 	l.MaybeStale = true
 	return l, nil
 }
@@ -181,24 +183,33 @@ func (t *ysweet) Warnings() error {
 	return nil
 }
 
-// token returns a valid token for the document. It requests a new token only if the cached one may expire soon.
+// token returns a valid token for the document. It requests a new token only if the cached one may expire soon, and
+// returns the cached one if that fails.
 func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, error) {
-	if t.controlPlane != nil {
-		return t.controlPlane.Document(ctx, name)
-	}
+	now := time.Now()
 	t.mu.Lock()
 	cached, ok := t.tokens[name]
 	t.mu.Unlock()
-	if ok && time.Now().Before(cached.until) {
+	if ok && cached.validAt(now.Add(renewBefore)) {
 		return cached.ClientToken, nil
 	}
-	tok, err := t.newToken(ctx, name, token.Full)
-	if err != nil {
+	var tok token.ClientToken
+	var err error
+	expires := now.Add(tokenLife)
+	if t.controlPlane != nil {
+		tok, expires, err = t.controlPlane.Document(ctx, name)
+	} else {
+		tok, err = t.newToken(ctx, name, token.Full)
+	}
+	switch {
+	case err != nil && ok && cached.validAt(now):
+		return cached.ClientToken, nil
+	case err != nil:
 		return tok, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tokens[name] = clientToken{tok, time.Now().Add(tokenUse)}
+	t.tokens[name] = clientToken{tok, expires}
 	return tok, nil
 }
 
@@ -213,9 +224,6 @@ func (t *ysweet) denied(name string, err error) error {
 }
 
 func (t *ysweet) DiscardToken(name string) {
-	if t.controlPlane != nil {
-		t.controlPlane.DiscardToken(name)
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.tokens, name)
@@ -386,4 +394,4 @@ func (t *ysweet) asUpdate(ctx context.Context, base, bearer string) ([]byte, err
 	return t.do(ctx, http.MethodGet, base+"/as-update", bearer, nil)
 }
 
-func (t *ysweet) Reports() bool { return true }
+func (t *ysweet) Reports() bool { return t.guard.relay.Load() }

@@ -24,5 +24,5 @@ func (t *yWebsocket) Open(ctx context.Context, name string) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLink(s, AckStep2, false), nil
+	return newLink(s, false), nil
 }

@@ -104,17 +104,17 @@ func (f *Root) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 
 func (f *Root) findDecided(rec model.ProposalRecord, at string) Decided {
 	d := Decided{Record: rec}
-	if at != "" {
-		d.Node = f.lookup(at)
+	if n := f.lookup(at); at != "" && n != nil && (n.Kind == model.KindDir) == rec.Dir && (n.Kind == model.KindFile || rec.Kind != model.ProposedFile) {
+		d.Node = n
 	}
-	if rec.Kind == model.ProposedRename || rec.Rel == "" {
-		d.Dir = f.lookup(rec.ToDir)
+	if dir := f.lookup(rec.ToDir); dir != nil && dir.Kind == model.KindDir && (rec.Kind == model.ProposedRename || rec.Rel == "") {
+		d.Dir = dir
 	}
 	return d
 }
 
-// FindRejected finds the nodes of the rejected proposals that can be pending together again. elsewhere has the records
-// of the other proposals. A rename that cannot be shown becomes blocked, because another of the proposals may take its
+// FindRejected finds the nodes of proposals, rejected or of earlier processes, that can be pending together again.
+// elsewhere has the records of the other proposals. A rename that cannot be shown becomes blocked, because another of the proposals may take its
 // name.
 func (f *Root) FindRejected(recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
 	f.mu.RLock()

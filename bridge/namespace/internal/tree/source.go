@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -142,29 +141,26 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	}
 	if n.sourceLoc != nil {
 		n.setSourceLoc(parent, name)
-		if n.sourceLoc == nil {
-			f.changes.Done = append(f.changes.Done, n.pending.current.ID)
-			f.withdraw(n.pending)
-		} else {
-			n.pending.current.Stale, n.pending.current.DisplacedName = true, ""
+	} else {
+		if parent.isIn(n) {
+			f.revertToSource(parent.outermostMoved(n))
 		}
+		if occupant := parent.children[name]; occupant != nil && occupant.isProposed() {
+			f.removeSubtree(occupant, true)
+		}
+		f.clearName(parent, name, n.Kind)
+		n.setSourceLoc(parent, name)
+		// This must follow revertToSource, which may have moved the folder of n.
+		f.changes.Events = append(f.changes.Events, n.move(parent, name))
+	}
+	if n.pending == nil {
 		return
 	}
-	if parent.isIn(n) {
-		f.revertToSource(parent.outermostMoved(n))
-	}
-	if occupant := parent.children[name]; occupant != nil && occupant.isProposed() {
-		f.removeSubtree(occupant, true)
-	}
-	f.clearName(parent, name, n.Kind)
-	n.setSourceLoc(parent, name)
-	// This must follow revertToSource, which may have moved the folder of n.
-	f.changes.Events = append(f.changes.Events, n.move(parent, name))
-	if p := n.pending; p != nil && p.current.To() == newRel {
-		f.changes.Done = append(f.changes.Done, p.current.ID)
-		f.withdraw(p)
-	} else if p != nil {
-		p.current.Stale, p.current.DisplacedName = true, ""
+	if rec := n.pending.record(); rec.To() == newRel {
+		f.changes.Done = append(f.changes.Done, rec.ID)
+		f.withdraw(n.pending)
+	} else {
+		n.pending.current.Stale, n.pending.current.DisplacedName = true, ""
 	}
 }
 
@@ -193,70 +189,26 @@ func (f *Root) Invalidate(rec model.ProposalRecord) {
 }
 
 // Overlay adds the pending proposals of earlier processes to the tree, which shows only the source so far. The tree
-// must not be served yet.
+// must not be served yet. It drops a proposal that users have carried out since, or that is not possible any more. It
+// blocks a rename that cannot be shown.
 func (f *Root) Overlay(recs []model.ProposalRecord) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	stored := make(map[string]model.ProposalRecord)
+	var left []model.ProposalRecord
 	for _, rec := range recs {
-		f.restoreOne(rec)
-	}
-	f.placeRestored()
-}
-
-// restoreOne attaches a proposal to its node. It hides the node if the proposal is a deletion or a rename that is not
-// blocked. It drops a proposal whose node no longer exists.
-func (f *Root) restoreOne(rec model.ProposalRecord) {
-	kept := rec
-	n := f.lookup(rec.Rel)
-	if rec.Rel == "" {
-		if dir := f.lookup(rec.ToDir); dir != nil && dir.Kind == model.KindDir && dir.children[rec.Name] == nil {
-			dir.showFile(rec)
-			return
-		}
-		n = f.lookup(rec.To())
-		rec.Stale = true // another writer has created the file
-	}
-	if n == nil || n == f.rootNode || (n.Kind == model.KindDir) != rec.Dir || (n.Kind != model.KindFile) && rec.Kind == model.ProposedFile {
-		f.changes.Invalidated = append(f.changes.Invalidated, rec)
-		return
-	}
-	n.attach(rec).stored = kept
-	if rec.Kind != model.ProposedFile && !rec.Blocked {
-		n.hide()
-	}
-}
-
-// placeRestored shows the nodes of renames at their new places after all of them have left their old places. If the new
-// place is taken or no longer exists, it shows the node at its source path.
-func (f *Root) placeRestored() {
-	var homeless []*Node
-	for _, p := range f.proposals {
-		if p.current.Kind != model.ProposedRename || p.current.Blocked {
+		stored[rec.ID] = rec
+		switch {
+		case rec.Kind == model.ProposedRename && rec.Rel == rec.To():
+			f.changes.Done = append(f.changes.Done, rec.ID)
 			continue
+		case rec.Rel == "" && f.Lookup(rec.To()) != nil: // another writer has created the file
+			rec.Rel, rec.Stale = rec.To(), true
 		}
-		dir := f.lookup(p.current.ToDir)
-		if dir == nil || dir.Kind != model.KindDir || dir.children[p.current.Name] != nil || dir.isIn(p.Node) {
-			homeless = append(homeless, p.Node)
-			continue
-		}
-		p.Node.show(dir, p.current.Name)
-		if p.Node.sourceLoc == nil { // a user has done the rename
-			f.changes.Done = append(f.changes.Done, p.current.ID)
-			p.Node.pending = nil
-		}
+		left = append(left, rec)
 	}
-	f.proposals = slices.DeleteFunc(f.proposals, func(p *Proposal) bool { return slices.Contains(f.changes.Done, p.ID) })
-	for _, n := range homeless {
-		if n.sourceLoc != nil { // revertToSource of another node has not moved it yet
-			f.revertToSource(n)
-		}
+	found, gone := f.FindRejected(left)
+	list, _ := f.AddRejected(found)
+	for _, p := range list {
+		p.stored = stored[p.ID]
 	}
-	for _, p := range slices.Clone(f.proposals) {
-		switch n := p.Node; {
-		case p.current.Kind == model.ProposedDelete && n.hidden() && len(n.children) > 0:
-			f.revertToSource(n) // users have put something into a folder whose deletion is proposed
-		case n.parent != nil:
-			f.undeleteParents(n.parent)
-		}
-	}
+	f.changes.Invalidated = append(f.changes.Invalidated, gone...)
 }

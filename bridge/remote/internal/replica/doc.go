@@ -15,14 +15,12 @@
 //
 // # Acknowledgement
 //
-// y-sweet echoes frames in order, y-websocket answers a sync step 1 in order, and Hocuspocus answers each change. So
-// the answer to any later frame acknowledges a change. Echoes are the cheapest for the server. If a server does not
-// return the first echo, which the peer sends before step 1, the peer requests acknowledgements with sync step 1
-// instead.
+// Hocuspocus answers each change with a status. The other servers handle frames in order, so their answer to a sync step
+// 1 acknowledges the changes that were sent before it.
 //
 // Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Callbacks, except
 // Acknowledged, and never during network I/O. Lock order: the folder's document, the drafts' document, other documents.
-// No other lock is taken while the lock of Set or openQueries is held; under the lock of cursors only the queue of a
+// No other lock is taken while the lock of Set is held; under the lock of cursors only the queue of a
 // link is locked. A goroutine that holds the lock of the list of resident documents only tries to lock a document, and
 // never waits for it.
 package replica

@@ -28,6 +28,7 @@ type Document struct {
 
 	compared atomic.Pointer[time.Time] // see Compared; nil for never
 	asked    atomic.Pointer[time.Time] // see LastAsked; nil for never
+	query    atomic.Pointer[query]     // the open query of the peer, or nil
 
 	mu    sync.Mutex // guards the fields below
 	state docState

@@ -3,7 +3,6 @@ package replica
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -26,21 +25,18 @@ type Peer struct {
 	LinkReplaced model.Signal  // set when the peer has changed to another link
 
 	// The fields below are used only by the goroutine of Run.
-	next        chan *transport.Link // delivers another link; nil if none is being opened
 	server      []byte               // last known state vector of the server, nil if unknown
+	next        chan *transport.Link // delivers another link; nil if none is being opened
 	waiting     []pendingAck
 	step1SentAt time.Time // time when the unanswered step 1 was sent; zero if there is none
 	needsAck    bool      // data was sent since the last request for an acknowledgement
 	sent        uint64    // number of the last record that was sent
-	echoes      uint64    // number of the last echo that was requested
-	echoed      bool      // the server has returned an echo
 }
 
 // pendingAck describes which changes a future answer of the server acknowledges.
 type pendingAck struct {
 	seq   uint64 // number of the last acknowledged record, if valid is set
 	valid bool
-	echo  uint64 // number of the awaited echo; 0 for another frame
 	asked time.Time
 }
 
@@ -72,7 +68,7 @@ func (p *Peer) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { p.link.Load().Close() }()
-	defer p.d.set.openQueries.set(p, time.Time{})
+	defer p.d.query.Store(nil)
 	if err := p.greet(l); err != nil {
 		return err
 	}
@@ -88,14 +84,11 @@ func (p *Peer) Run(ctx context.Context) error {
 
 func (p *Peer) greet(l *transport.Link) error {
 	p.link.Store(l)
-	p.server, p.waiting, p.step1SentAt, p.needsAck, p.echoes, p.echoed = nil, nil, time.Time{}, false, 0, false
+	p.server, p.waiting, p.step1SentAt, p.needsAck = nil, nil, time.Time{}, false
 	if l.ReadOnly() {
 		p.d.set.WriteAccess.refuse("the token is read-only")
 	} else {
 		p.d.set.WriteAccess.locked.Store(nil)
-	}
-	if l.Acks == transport.AckEcho {
-		p.requestEcho() // the answer shows, before the first step 2, whether the server supports echoes
 	}
 	return p.step1()
 }
@@ -125,7 +118,7 @@ func (p *Peer) work(ctx context.Context) error {
 	tick := time.NewTicker(p.d.set.Resync / ticks)
 	defer tick.Stop()
 	for n := 1; ; {
-		p.d.set.openQueries.set(p, p.asked())
+		p.d.query.Store(p.openQuery())
 		var err error
 		select {
 		case <-ctx.Done():
@@ -169,18 +162,24 @@ func (p *Peer) unanswered() bool {
 	if !p.step1SentAt.IsZero() && time.Since(p.silentSince(p.step1SentAt)) > limit {
 		return true
 	}
-	if len(p.waiting) == 0 || p.link.Load().Acks != transport.AckStatus && p.waiting[0].echo == 0 {
-		return false // at most a step 1 is unanswered
-	}
-	return time.Since(p.waiting[0].asked) > limit
+	return p.link.Load().Statuses && len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > limit
 }
 
-// asked returns the time when the oldest unanswered request was sent, or zero if there is none.
-func (p *Peer) asked() time.Time {
-	if len(p.waiting) > 0 && (p.step1SentAt.IsZero() || p.waiting[0].asked.Before(p.step1SentAt)) {
-		return p.waiting[0].asked
+// query is the oldest unanswered request of a peer.
+type query struct {
+	peer *Peer
+	sent time.Time
+}
+
+func (p *Peer) openQuery() *query {
+	sent := p.step1SentAt
+	if len(p.waiting) > 0 && (sent.IsZero() || p.waiting[0].asked.Before(sent)) {
+		sent = p.waiting[0].asked
 	}
-	return p.step1SentAt
+	if sent.IsZero() {
+		return nil
+	}
+	return &query{p, sent}
 }
 
 // silentSince returns the later of two times: the time of the request, and the time of the last byte from the server.
@@ -206,7 +205,7 @@ func (p *Peer) step1() error {
 	if err != nil {
 		return err
 	}
-	if p.link.Load().Acks != transport.AckStatus {
+	if !p.link.Load().Statuses {
 		p.addPendingAck(pendingAck{seq: p.sent, valid: p.server != nil})
 		p.needsAck = false
 	}
@@ -230,11 +229,7 @@ func (p *Peer) handle(f ysync.Frame) error {
 		if !f.Saved {
 			p.d.set.WriteAccess.refuse("it rejected a change")
 		}
-		return p.acknowledge(0, f.Saved)
-	case ysync.Echo:
-		n, _ := binary.Uvarint(f.Payload)
-		p.echoed = p.echoed || n > 0
-		return p.acknowledge(n, true)
+		return p.acknowledge(f.Saved)
 	case ysync.Auth:
 		if f.Auth == ysync.PermissionDenied {
 			p.d.set.WriteAccess.refuse(f.Text)
@@ -259,8 +254,8 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 		}
 		p.d.SetCompared()
 		closeOnce(p.Fetched)
-		if p.link.Load().Acks != transport.AckStatus {
-			return p.acknowledge(0, true)
+		if !p.link.Load().Statuses {
+			return p.acknowledge(true)
 		}
 		return nil
 	}
@@ -301,7 +296,7 @@ func (p *Peer) flush() error {
 func (p *Peer) write(frame []byte, seq uint64) {
 	p.sent, p.needsAck = max(p.sent, seq), true
 	p.link.Load().Send(frame)
-	if p.link.Load().Acks == transport.AckStatus {
+	if p.link.Load().Statuses {
 		p.addPendingAck(pendingAck{seq: p.sent, valid: true})
 		p.needsAck = false
 	}
@@ -313,24 +308,12 @@ func (p *Peer) request() error {
 	if !p.needsAck || len(p.waiting) > 0 {
 		return nil
 	}
-	if !p.echoed {
-		return p.step1()
-	}
-	p.needsAck = false
-	p.addPendingAck(pendingAck{seq: p.sent, valid: true, echo: p.requestEcho()})
-	return nil
+	return p.step1()
 }
 
-func (p *Peer) requestEcho() uint64 {
-	p.echoes++
-	p.link.Load().Send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
-	return p.echoes
-}
-
-// acknowledge handles the answer to the oldest request. The answer is the echo with the given number, or another frame
-// if echo is 0.
-func (p *Peer) acknowledge(echo uint64, saved bool) error {
-	if len(p.waiting) == 0 || p.waiting[0].echo != echo {
+// acknowledge handles the answer to the oldest request.
+func (p *Peer) acknowledge(saved bool) error {
+	if len(p.waiting) == 0 {
 		return nil // the answer belongs to no pending request
 	}
 	c := p.waiting[0]

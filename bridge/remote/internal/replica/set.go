@@ -57,10 +57,9 @@ type Set struct {
 	Drafts      *Document
 	WriteAccess *WriteAccess
 
-	callbacks   Callbacks
-	cursors     *cursors
-	loadedDocs  docLRU
-	openQueries openQueries
+	callbacks  Callbacks
+	cursors    *cursors
+	loadedDocs docLRU
 
 	mu        sync.Mutex // guards the field below
 	documents map[model.DocID]*Document
@@ -87,19 +86,29 @@ func (s *Set) Document(id model.DocID) *Document {
 }
 
 // Silent returns the time since which the server has been silent, or zero if no answer is overdue.
-func (s *Set) Silent() time.Time {
-	if at := s.openQueries.oldest(); !at.IsZero() && time.Since(at) > s.Resync/ticks {
-		return at
+func (s *Set) Silent() (since time.Time) {
+	for _, d := range s.all() {
+		q := d.query.Load()
+		if q == nil {
+			continue
+		}
+		at := q.peer.silentSince(q.sent)
+		if time.Since(at) > s.Resync/ticks && (since.IsZero() || at.Before(since)) {
+			since = at
+		}
 	}
-	return time.Time{}
+	return since
+}
+
+func (s *Set) all() []*Document {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.documents))
 }
 
 func (s *Set) Flush() error {
-	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.documents))
-	s.mu.Unlock()
 	var errs []error
-	for _, d := range all {
+	for _, d := range s.all() {
 		errs = append(errs, d.Flush())
 	}
 	return errors.Join(errs...)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +40,6 @@ func (y *Scheduler) Run() {
 	for range Workers {
 		wg.Go(func() { y.work(ctx) })
 	}
-	wg.Go(y.storeSent)
 	wg.Go(func() { y.poll(ctx) })
 	wg.Go(func() { y.rotate(ctx) })
 	var b backoff
@@ -155,27 +153,17 @@ func (y *Scheduler) connected() {
 	y.fetched[replica.FolderID] = true
 	y.online, y.synced = true, time.Now()
 	y.attempted = true
-	y.broadcast()
-	notes := y.notes
+	follows := y.mayFollow()
+	y.enqueue(func(id model.DocID) bool { return !follows || !y.fetched[id] })
 	y.mu.Unlock()
 	y.set.Log.Info("connected", model.LogFolder, y.set.Name)
-	if y.mayFollow(len(notes)) {
-		y.enqueue(y.unfetched(notes))
-		time.AfterFunc(y.set.Resync, y.compareAll) // needed if the server does not report changes
-	} else {
-		y.enqueue(notes)
-	}
-	y.mu.Lock()
-	y.takesWork = true
-	y.broadcast()
-	y.mu.Unlock()
-	y.callbacks.Connected()
+	y.callbacks.Retry()
 }
 
 // mayFollow reports whether to rely on the server's reports of changes. It returns true if the server reports changes
-// and the folder has more notes than can be connected.
-func (y *Scheduler) mayFollow(notes int) bool {
-	return y.set.Server.Reports() && notes > y.set.Server.Links()-Workers
+// and the folder has more notes than can be connected. The caller holds the lock.
+func (y *Scheduler) mayFollow() bool {
+	return y.set.Server.Reports() && len(y.notes) > y.set.Server.Links()-Workers
 }
 
 // disconnected records the loss of the connection, or a failed attempt to connect. renew is set if another attempt with
@@ -189,30 +177,25 @@ func (y *Scheduler) disconnected(err error, renew bool) {
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.online, y.takesWork, y.follows = false, false, nil
+	y.online, y.follows = false, nil
 	y.attempted = y.attempted || !errors.Is(err, transport.ErrExpired) // the next attempt will use another token
 	y.broadcast()
-}
-
-func (y *Scheduler) unfetched(notes []model.DocID) []model.DocID {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return y.fetched[id] })
 }
 
 // compareAll queues every note for a comparison, or asks the server which notes have changed and queues the notes that
 // were never fetched. It does nothing while the server is offline.
 func (y *Scheduler) compareAll() {
 	y.mu.Lock()
-	notes, online, follows := y.notes, y.online, y.follows
+	follows := y.follows
+	if !y.mayFollow() {
+		follows = nil
+	}
+	if y.online {
+		y.enqueue(func(id model.DocID) bool { return follows == nil || !y.fetched[id] })
+	}
 	y.mu.Unlock()
-	switch {
-	case !online:
-	case follows != nil && y.mayFollow(len(notes)):
-		y.enqueue(y.unfetched(notes))
+	if follows != nil {
 		follows.compare()
-	default:
-		y.enqueue(notes)
 	}
 }
 
@@ -236,7 +219,7 @@ func (y *Scheduler) poll(ctx context.Context) {
 		_ = y.set.Flush() // stores updates that could not be stored on arrival
 		y.compareAll()
 		if y.Online() {
-			y.callbacks.RetryFailed()
+			y.callbacks.Retry()
 		}
 	}
 }

@@ -20,7 +20,6 @@ package schedule
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -43,10 +42,8 @@ type Store interface {
 
 // Callbacks receives calls about the folder. No lock is held during a call.
 type Callbacks interface {
-	// Connected is called when the folder's document is synchronized.
-	Connected()
-	// RetryFailed is called when failed requests may be repeated.
-	RetryFailed()
+	// Retry is called when the folder's document is synchronized, and when failed requests may be repeated.
+	Retry()
 	// Uploaded is called when the server has all changes of a document other than the folder's.
 	Uploaded(d *replica.Document)
 	// Named returns the note with the given document name on the server, or nil if there is none.
@@ -58,20 +55,17 @@ type Scheduler struct {
 	store     Store
 	progress  func(Progress) // see New
 	callbacks Callbacks
-	acked     model.Signal // set when sent is not empty
 	ctx       context.Context
 	peers     sync.WaitGroup // waits for the peers of notes; only workers add to it
 
 	mu        sync.Mutex    // guards the fields below
 	changed   chan struct{} // closed and replaced when wait must check its condition again
 	queue     queue         // documents waiting for a turn
-	takesWork bool          // whether workers take turns from the queue
-	online    bool
-	attempted bool // whether the first attempt to connect is over
+	online    bool          // whether the folder is connected, so that workers take turns from the queue
+	attempted bool          // whether the first attempt to connect is over
 	synced    time.Time
 	fetched   map[model.DocID]bool   // documents that were fetched, even if empty, or created here
 	unsent    map[model.DocID]uint64 // number of the last record that the server lacks, by document
-	sent      map[model.DocID]uint64 // acknowledged records that are not in the store yet
 	notes     []model.DocID
 	isNote    map[model.DocID]bool // set of notes
 	nFetched  int                  // number of notes that are fetched
@@ -92,8 +86,8 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 		return nil, err
 	}
 	y := &Scheduler{
-		set: set, store: store, progress: progress, callbacks: folder, acked: model.NewSignal(), ctx: ctx,
-		changed: make(chan struct{}), queue: newQueue(), fetched: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
+		set: set, store: store, progress: progress, callbacks: folder, ctx: ctx,
+		changed: make(chan struct{}), queue: newQueue(), fetched: make(map[model.DocID]bool), unsent: unsent,
 		live: make(map[*replica.Document]context.CancelFunc), rotated: make(map[*replica.Document]time.Time),
 	}
 	for id, seq := range unsent {
@@ -109,7 +103,8 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 func (y *Scheduler) SetNotes(notes []model.DocID) {
 	isNote := make(map[model.DocID]bool, len(notes))
 	y.mu.Lock()
-	known, online := y.isNote, y.online
+	defer y.mu.Unlock()
+	known := y.isNote
 	y.notes, y.isNote, y.nFetched = notes, isNote, 0
 	for _, id := range notes {
 		isNote[id] = true
@@ -117,51 +112,42 @@ func (y *Scheduler) SetNotes(notes []model.DocID) {
 			y.nFetched++
 		}
 	}
-	y.mu.Unlock()
-	if !online {
-		return
-	}
-	added := slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return known[id] })
-	if len(added) > 0 {
-		go y.enqueue(added)
+	isNew := func(id model.DocID) bool { return !known[id] }
+	if y.online && slices.ContainsFunc(notes, isNew) {
+		y.enqueue(isNew)
 	}
 }
 
-// enqueue queues the notes, and all documents with unsent changes.
-func (y *Scheduler) enqueue(notes []model.DocID) {
-	for _, id := range notes {
-		y.enqueueIfOffline(y.set.Document(id), y.priorityOf(id))
+// enqueue queues the notes for which which returns true, and all documents with unsent changes. The caller holds the
+// lock.
+func (y *Scheduler) enqueue(which func(model.DocID) bool) {
+	for id := range y.unsent {
+		y.add(y.set.Document(id), prioUnsent)
 	}
-	y.mu.Lock()
-	unsent := slices.Collect(maps.Keys(y.unsent))
-	y.mu.Unlock()
-	for _, id := range unsent {
-		if id != replica.FolderID {
-			y.enqueueIfOffline(y.set.Document(id), prioUnsent)
+	for _, id := range y.notes {
+		p := prioKnown
+		if !y.fetched[id] {
+			p = prioNew
+		}
+		if which(id) {
+			y.add(y.set.Document(id), p)
 		}
 	}
+	y.broadcast()
 }
 
-func (y *Scheduler) priorityOf(id model.DocID) priority {
-	switch {
-	case y.HasUnacknowledged(id):
-		return prioUnsent
-	case !y.isFetched(id):
-		return prioNew
+// add queues a note, unless it is connected. The caller holds the lock.
+func (y *Scheduler) add(d *replica.Document, p priority) {
+	if _, live := y.live[d]; !live && d.Note {
+		y.queue.add(d, p)
 	}
-	return prioKnown
 }
 
 func (y *Scheduler) enqueueIfOffline(d *replica.Document, p priority) {
-	if !d.Note {
-		return
-	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	if _, live := y.live[d]; !live {
-		y.queue.add(d, p)
-		y.broadcast()
-	}
+	y.add(d, p)
+	y.broadcast()
 }
 
 // Unsent records that the server lacks the record seq of a document, and queues the document unless it is connected.
@@ -189,31 +175,16 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	if all {
 		delete(y.unsent, d.ID())
 	}
-	if lacked {
-		y.sent[d.ID()] = max(y.sent[d.ID()], seq)
-		y.acked.Set()
-	}
 	if y.online && len(y.unsent) == 0 {
 		y.synced = time.Now()
 	}
 	y.broadcast()
 	y.mu.Unlock()
+	if lacked {
+		_ = y.store.Sent(d.ID(), seq) // if a crash loses it, the changes are sent again, which has no effect
+	}
 	if all && d != y.set.Folder {
 		y.callbacks.Uploaded(d)
-	}
-}
-
-// storeSent stores acknowledgements until the context of New ends. If a crash loses some of them, the changes are sent
-// again, which has no effect.
-func (y *Scheduler) storeSent() {
-	for range y.acked.Each(y.ctx) {
-		y.mu.Lock()
-		sent := y.sent
-		y.sent = make(map[model.DocID]uint64)
-		y.mu.Unlock()
-		for id, seq := range sent {
-			_ = y.store.Sent(id, seq)
-		}
 	}
 }
 

@@ -77,8 +77,7 @@ type folder struct {
 func (folder) Path(id model.DocID) string                         { return string(id) + ".md" }
 func (folder) Changed(*replica.Document)                          {}
 func (folder) FolderReceives(*ycrdt.Doc, []byte) (applied func()) { return func() {} }
-func (folder) Connected()                                         {}
-func (folder) RetryFailed()                                       {}
+func (folder) Retry()                                             {}
 func (folder) Uploaded(*replica.Document)                         {}
 func (folder) Named(string) *replica.Document                     { return nil }
 

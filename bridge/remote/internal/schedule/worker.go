@@ -18,7 +18,7 @@ const RetryDelay = 2 * time.Second
 
 func (y *Scheduler) next() (d *replica.Document, p priority, ok bool) {
 	y.wait(y.ctx, func() bool {
-		if y.takesWork {
+		if y.online {
 			d, p, ok = y.queue.next()
 		}
 		return ok
