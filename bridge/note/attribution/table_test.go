@@ -238,8 +238,7 @@ func TestMarksFollowTheFacts(t *testing.T) {
 		{"--}{++a++}--}", "ssssss+ssssss", "{++a++}"},
 		{"{--abc--}", "sss-+-sss", "{--a--}{++b++}{--c--}"},
 		{"{--{--a--}--}", "ssssss-ssssss", "{--a--}"},
-		{"{--a--}bc", "sss-sss-.", "{--ab--}c"},
-		{"a{--b--}c", "-sss-sss.", "{--ab--}c"},
+		{"{--a--}bc", "sss-sss-.", "{--a--}bc"},
 		{"{++a++}b c", "sss+sss-..", "{++a++}b c"},
 		{"a {--b--}", "-.sss-sss", "a {--b--}"},
 	} {

@@ -114,24 +114,23 @@ func (u *Units) hasSyntax(s diffwrap.Span) bool {
 
 // Corrected returns the edits that rewrite marks from the facts where both differ, and remove unmatched delimiters. known
 // has the known marks of the text. They differ if marks are tangled (a delimiter is part of the text), or if pending text
-// is in a mark of the other kind or next to its mark. Pending text away from marks is a user's decision: the user has
-// removed the delimiters.
+// is in a mark of the other kind. Pending text outside of marks is a user's decision: the user has removed the delimiters.
 func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	if u.facts == nil {
 		return nil
 	}
 	marks, text, spans := known.Layout(u.Raw)
 	tangled := false
-	var elsewhere []diffwrap.Content // pending text that is not in a mark of its kind
+	var wrong []diffwrap.Span // pending text in a mark of the other kind
 	for _, c := range text {
 		for p := range u.In(c.Span) {
 			char, _ := p.mark()
-			if tangled = tangled || p.isSyntax(); char == "+" && !c.Added || char == "-" && !c.Deleted {
-				elsewhere = append(elsewhere, diffwrap.Content{Span: p.Span, Mark: c.Mark, Added: char == "+"})
+			if tangled = tangled || p.isSyntax(); char == "+" && c.Deleted || char == "-" && c.Added {
+				wrong = append(wrong, p.Span)
 			}
 		}
 	}
-	if !tangled && len(elsewhere) == 0 {
+	if !tangled && len(wrong) == 0 {
 		return nil
 	}
 	list := u.delimiters(marks)
@@ -140,15 +139,11 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	}
 	var open []int // indexes in list
 	lone := make(map[int]bool)
-	opens, closes := make(map[int]byte), make(map[int]byte) // delimiters by their start, and by their end
 	for i, d := range list {
 		spans = append(spans, opener(d.at))
 		if d.opens {
-			open, opens[d.at] = append(open, i), d.char
-			continue
-		}
-		closes[d.at+MarkEdge] = d.char
-		if len(open) > 0 {
+			open = append(open, i)
+		} else if len(open) > 0 {
 			open = open[:len(open)-1]
 		} else {
 			lone[i] = true
@@ -181,20 +176,8 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 			}
 		}
 	}
-	for _, c := range elsewhere {
-		edge, wrong := byte('-'), c.Mark >= 0
-		if c.Added {
-			edge = '+'
-		}
-		if closes[c.Start] == edge {
-			c.Start, wrong = c.Start-MarkEdge, true
-		}
-		if opens[c.End] == edge {
-			c.End, wrong = c.End+MarkEdge, true
-		}
-		if wrong {
-			parts = append(parts, part{c.Span, true})
-		}
+	for _, at := range wrong {
+		parts = append(parts, part{at, true})
 	}
 	slices.SortFunc(parts, func(a, b part) int { return a.Start - b.Start })
 	var edits []diffwrap.Edit
@@ -282,13 +265,14 @@ func (u *Units) rewritten(s diffwrap.Span) (edits []diffwrap.Edit) {
 }
 
 // mark returns the pending suggestion of the character, and the character that its delimiters consist of. char is "" if
-// no suggestion is pending.
+// no suggestion is pending. Added text that is also deleted is a user's: the user has removed the delimiters of the
+// addition.
 func (f *Fact) mark() (char string, of *Suggestion) {
-	if added := f.Pending(false); added != nil && !added.Comment {
-		return "+", added
-	}
 	if deleted := f.Pending(true); deleted != nil {
 		return "-", deleted
+	}
+	if added := f.Pending(false); added != nil && !added.Comment {
+		return "+", added
 	}
 	return "", nil
 }
