@@ -44,12 +44,20 @@ func killable(request context.Context) (ctx context.Context, end func()) {
 // as on macOS or for a process outside of this PID namespace.
 func isDying(thread uint32) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
-	return err != nil || hasSIGKILL(status)
+	return err != nil || hasFatalSignal(status)
 }
 
-// hasSIGKILL reports whether /proc/PID/status has a pending SIGKILL. The kernel sends it to all threads of a process
-// that a signal ends, except for signals that dump core.
-func hasSIGKILL(status []byte) bool { return setIn(status, "SigPnd")&(1<<(syscall.SIGKILL-1)) != 0 }
+// nonFatalSignals are the signals whose default action does not end a process, see signal(7).
+const nonFatalSignals = 1<<(syscall.SIGCHLD-1) | 1<<(syscall.SIGCONT-1) | 1<<(syscall.SIGURG-1) | 1<<(syscall.SIGWINCH-1) |
+	1<<(syscall.SIGSTOP-1) | 1<<(syscall.SIGTSTP-1) | 1<<(syscall.SIGTTIN-1) | 1<<(syscall.SIGTTOU-1)
+
+// hasFatalSignal reports whether /proc/PID/status lists a pending signal that will end the thread: a signal that is not
+// blocked, ignored or handled.
+func hasFatalSignal(status []byte) bool {
+	pending := setIn(status, "SigPnd") | setIn(status, "ShdPnd")
+	spared := setIn(status, "SigBlk") | setIn(status, "SigIgn") | setIn(status, "SigCgt")
+	return pending&^spared&^nonFatalSignals != 0
+}
 
 // setIn returns a set of signals or capabilities in the text of /proc/PID/status, or 0 if the text does not have it. See
 // proc_pid_status(5).

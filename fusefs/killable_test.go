@@ -14,6 +14,28 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
+func TestFatalSignals(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, status string
+		want         bool
+	}{
+		{"none", "SigPnd:\t0000000000000000\nShdPnd:\t0000000000000000\n", false},
+		{"SIGKILL of the thread", "SigPnd:\t0000000000000100\nSigCgt:\t0000000000000000\n", true},
+		{"SIGTERM of the process", "ShdPnd:\t0000000000004000\n", true},
+		{"SIGALRM, handled", "ShdPnd:\t0000000000002000\nSigCgt:\t0000000000002000\n", false},
+		{"SIGALRM, not handled", "ShdPnd:\t0000000000002000\nSigCgt:\t0000000000000001\n", true},
+		{"SIGINT, ignored", "ShdPnd:\t0000000000000002\nSigIgn:\t0000000000000002\n", false},
+		{"SIGINT, blocked", "ShdPnd:\t0000000000000002\nSigBlk:\t0000000000000002\n", false},
+		{"SIGTSTP", "ShdPnd:\t0000000000080000\n", false},
+		{"nonsense", "SigPnd:\nShdPnd: zz\n", false},
+	} {
+		if got := hasFatalSignal([]byte(tt.status)); got != tt.want {
+			t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
+		}
+	}
+}
+
 // An interrupted request goes on until its process dies.
 func TestKillableContext(t *testing.T) {
 	t.Parallel()

@@ -143,7 +143,8 @@ func killed(pid int) bool {
 			return true
 		}
 	}
-	return hasSIGKILL(status)
+	const sigkill = 1 << (unix.SIGKILL - 1)
+	return setIn(status, "SigPnd")&sigkill != 0
 }
 
 // servesFUSE reports whether the process has /dev/fuse open, was killed, or has ended. It returns false if the serving
