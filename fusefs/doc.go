@@ -31,7 +31,7 @@
 //	former
 //	handleless                          a read-only mount
 //	evict                               eviction from an idle mount
-//	workspace, killable                 calls to the workspace that end when the calling program dies
+//	workspace, killable_context         calls to the workspace that end when the calling program dies
 //	errno                               errors as errnos
 //	system, diagnose                    system-dependent code
 //

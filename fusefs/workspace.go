@@ -15,25 +15,25 @@ import (
 type workspace struct{ *bridge.Workspace }
 
 func (w workspace) Stat(ctx context.Context, p model.Path) (bridge.Info, error) {
-	ctx, end := killable(ctx)
-	defer end()
-	return w.Workspace.Stat(ctx, p)
+	killable := newKillableContext(ctx)
+	defer killable.End()
+	return w.Workspace.Stat(killable, p)
 }
 
 func (w workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
-	ctx, end := killable(ctx)
-	defer end()
-	return w.Workspace.Open(ctx, p)
+	killable := newKillableContext(ctx)
+	defer killable.End()
+	return w.Workspace.Open(killable, p)
 }
 
 func (w workspace) Sync(ctx context.Context, p model.Path) error {
-	ctx, end := killable(ctx)
-	defer end()
-	return w.Workspace.Sync(ctx, p)
+	killable := newKillableContext(ctx)
+	defer killable.End()
+	return w.Workspace.Sync(killable, p)
 }
 
 func (w workspace) Acknowledged(ctx context.Context, p model.Path) bool {
-	ctx, end := killable(ctx)
-	defer end()
-	return w.Workspace.Acknowledged(ctx, p)
+	killable := newKillableContext(ctx)
+	defer killable.End()
+	return w.Workspace.Acknowledged(killable, p)
 }

@@ -8,36 +8,72 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-const deathPollInterval = 100 * time.Millisecond
-
-// killable returns a request's context that is cancelled only when the requesting process dies. The kernel interrupts a
-// request for any signal, even a signal that does not end the process. On a disk such signals do not interrupt calls,
-// so programs do not expect interrupted calls. The caller must call end.
+// killableContext is a request's context that is cancelled only when the requesting process dies. The kernel interrupts
+// a request for any signal, even a signal that does not end the process. On a disk such signals do not interrupt calls,
+// so programs do not expect interrupted calls.
 //
 // The kernel interrupts a request only once. After that a goroutine must check whether the process is dying; if its
-// state is unknown, it counts as dying.
-func killable(request context.Context) (ctx context.Context, end func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(request))
-	stop := context.AfterFunc(request, func() {
-		var thread uint32
-		if caller, ok := fuse.FromContext(request); ok {
-			thread = caller.Pid
-		}
-		for ctx.Err() == nil && !isDying(thread) {
-			time.Sleep(deathPollInterval)
-		}
-		cancel()
-	})
-	return ctx, func() {
-		stop()
-		cancel()
+// state is unknown, it counts as dying. This goroutine runs only if a caller waits for Done.
+type killableContext struct {
+	context.Context // context of the request
+
+	watching sync.Once
+	dying    chan struct{} // closed when the process dies
+	ended    chan struct{} // closed by End
+}
+
+// newKillableContext returns the context of a request. The caller must call End.
+func newKillableContext(request context.Context) *killableContext {
+	return &killableContext{Context: request, dying: make(chan struct{}), ended: make(chan struct{})}
+}
+
+func (p *killableContext) End() { close(p.ended) }
+
+func (p *killableContext) Done() <-chan struct{} {
+	if p.Context.Done() == nil { // the request cannot be interrupted
+		return nil
 	}
+	p.watching.Do(func() { go p.watch() })
+	return p.dying
+}
+
+func (p *killableContext) Err() error {
+	select {
+	case <-p.dying:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+const deathPollInterval = 100 * time.Millisecond
+
+// watch closes dying when the kernel has interrupted the request and its process dies.
+func (p *killableContext) watch() {
+	select {
+	case <-p.ended:
+		return
+	case <-p.Context.Done():
+	}
+	var thread uint32
+	if caller, ok := fuse.FromContext(p.Context); ok {
+		thread = caller.Pid
+	}
+	for !isDying(thread) {
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(deathPollInterval):
+		}
+	}
+	close(p.dying)
 }
 
 // isDying reports whether a thread has ended or is about to end. It returns true if the state of the thread is unknown,

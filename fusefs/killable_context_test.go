@@ -36,7 +36,7 @@ func TestFatalSignals(t *testing.T) {
 	}
 }
 
-// An interrupted request goes on until its process dies.
+// An interrupted request goes on until its process dies, and only who waits has it watched.
 func TestKillableContext(t *testing.T) {
 	t.Parallel()
 	program := exec.Command("sleep", "1000")
@@ -46,8 +46,8 @@ func TestKillableContext(t *testing.T) {
 	interrupted := make(chan struct{})
 	close(interrupted)
 	request := &fuse.Context{Caller: fuse.Caller{Pid: uint32(program.Process.Pid)}, Cancel: interrupted}
-	p, end := killable(request)
-	defer end()
+	p := newKillableContext(request)
+	defer p.End()
 	if err := p.Err(); err != nil {
 		t.Errorf("a request is over before anybody waits: %v", err)
 	}
@@ -66,13 +66,17 @@ func TestKillableContext(t *testing.T) {
 	if err := p.Err(); err != context.Canceled {
 		t.Errorf("the error of a request of a dead process: got %v, want %v", err, context.Canceled)
 	}
+	if done := newKillableContext(context.WithoutCancel(request)).Done(); done != nil {
+		t.Errorf("what nobody interrupts is watched")
+	}
 }
 
+// Who does not wait pays one small object.
 func BenchmarkKillableContext(b *testing.B) {
 	request := &fuse.Context{Cancel: make(chan struct{})}
 	for b.Loop() {
-		p, end := killable(request)
+		p := newKillableContext(request)
 		_ = p.Err()
-		end()
+		p.End()
 	}
 }
