@@ -124,3 +124,28 @@ func TestLasted(t *testing.T) {
 		}
 	})
 }
+
+// While a list is held the log hears nothing; then it hears of what there is, once.
+func TestHold(t *testing.T) {
+	var log bytes.Buffer
+	list := model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), error.Error)
+	list.MuteLog()
+	list.Record("a", errors.New("full"))
+	list.Record("a", nil)
+	list.Record("b", errors.New("away"))
+	if log.Len() > 0 {
+		t.Errorf("a list that is held says %s", log.String())
+	}
+	if all := list.All(); len(all) != 1 || all[0].About != "b" {
+		t.Errorf("problems are %v", all)
+	}
+	list.UnmuteLog()
+	list.UnmuteLog()
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN msg=problem about=b err=away") {
+		t.Errorf("after Release the log is %s", got)
+	}
+	list.Record("b", nil)
+	if !strings.Contains(log.String(), "problem is over") {
+		t.Errorf("the log is %s", log.String())
+	}
+}

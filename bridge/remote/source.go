@@ -85,6 +85,7 @@ func Open(o Options) (*Source, error) {
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
 	s.problems = model.NewProblems(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
+	s.problems.MuteLog() // Scan unmutes it; if Scan fails, its error explains the empty folder
 	if s.attachments, err = listing.OpenAttachments(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
@@ -138,6 +139,7 @@ func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error 
 	if err := s.firstContact(ctx); err != nil {
 		return err
 	}
+	s.problems.UnmuteLog()
 	s.listing.Scan(found)
 	return ctx.Err()
 }
