@@ -212,8 +212,11 @@ func (w *wordsOfTwo) check() {
 	fail := func(format string, args ...any) {
 		w.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.done, "\n"))
 	}
-	if len(w.active) == 2 { // what an agent adds to its suggestion while another mount changes that may become text
+	if len(w.active) == 2 {
+		// What an agent adds to its suggestion while another mount changes that may become text. Text that both mounts move
+		// may be proposed at two places.
 		maps.Copy(w.kept, w.rewritten)
+		w.add(w.rewritten, v.Text())
 	}
 	for k := 1; k <= w.next; k++ {
 		for _, by := range []string{"u", "t", "a"} {
