@@ -1,8 +1,8 @@
 package frontmatter
 
 import (
+	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -122,7 +122,7 @@ func scalarText(v any, style yaml.Style, flow bool) string {
 		case style&yaml.SingleQuotedStyle != 0 && !strings.ContainsFunc(v, func(r rune) bool { return !printable(r) }):
 			return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 		case style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 || !plainSafe(v, flow):
-			return strconv.QuoteToGraphic(v) // YAML has all escapes of Go
+			return doubleQuoted(v)
 		}
 		return v
 	}
@@ -152,4 +152,31 @@ func plainSafe(s string, flow bool) bool {
 // printable reports whether r may be unescaped in a scalar. Invisible characters and YAML 1.1's line breaks may not.
 func printable(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r)) && r != '\ufeff' && !strings.ContainsRune("\u0085\u2028\u2029", r)
+}
+
+func doubleQuoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case printable(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
