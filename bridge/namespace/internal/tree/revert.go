@@ -114,8 +114,8 @@ func (f *Root) findDecided(rec model.ProposalRecord, at string) Decided {
 }
 
 // FindRejected finds the nodes of proposals, rejected or of earlier processes, that can be pending together again.
-// elsewhere has the records of the other proposals. A rename that cannot be shown becomes blocked, because another of the proposals may take its
-// name.
+// elsewhere has the records of the other proposals. A rename that cannot be shown becomes blocked, because another of
+// the proposals may take its name.
 func (f *Root) FindRejected(recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
