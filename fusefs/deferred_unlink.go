@@ -23,8 +23,9 @@ import (
 // An unlink is the same call whether or not a save follows, so one rule holds for all programs. If an unlink would
 // create a proposal, the mount creates the proposal at once. A file that is put at the name withdraws the proposal. If
 // the policy or the deletion limit would refuse the unlink, the mount defers it, and shows the note again after the
-// grace period. But a process that has unlinked another note and has not put that note back is not saving. Its unlink
-// is usually refused at once.
+// grace period. It also defers the unlink of a server's note that needs no proposal, because another note at its name
+// would be another document, and a user may be typing in this one. But a process that has unlinked another note and has
+// not put that note back is not saving. Its unlink is usually refused at once.
 
 // unlinkGrace is the grace period: the time for which a name may be missing during a save.
 const unlinkGrace = 3 * time.Second
@@ -115,7 +116,9 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 	}
 	r := &deferredUnlink{at: home, why: whyUnlinked, by: t.changeRequest(ctx), proc: t.programs.Of(ctx), since: time.Now()}
 	f.update(func(s *fileState) { r.doc, r.image = s.doc, s.text.Base() })
-	done, err := t.ws.Remove(ctx, p, r.by)
+	by := r.by
+	by.Deferrable = true
+	done, err := t.ws.Remove(ctx, p, by)
 	if err != nil {
 		return err
 	}

@@ -314,10 +314,9 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 		if err == nil {
 			err = t.removeAtOnce(ctx, p, f)
 		}
-		if !errors.Is(err, model.ErrDeletionLimit) && !errors.Is(err, model.ErrNeedsReview) {
-			return err
-		}
-		if !t.isRenamed(p) && t.unlinkedBy(t.programs.Of(ctx).Identity) > 0 {
+		switch refused := errors.Is(err, model.ErrDeletionLimit) || errors.Is(err, model.ErrNeedsReview); {
+		case errors.Is(err, model.ErrDefer):
+		case !refused, !t.isRenamed(p) && t.unlinkedBy(t.programs.Of(ctx).Identity) > 0:
 			return err
 		}
 	}

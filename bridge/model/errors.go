@@ -32,6 +32,7 @@ var (
 	ErrModeNotSupported = errors.New("permissions cannot be changed here: change them in the vault itself, or use --mode direct")
 	ErrNameTaken        = errors.New("is in the way")
 	ErrStale            = errors.New("changed since the proposal was made")
+	ErrDefer            = errors.New("can be removed after a while")
 	ErrDeletionLimit    = errors.New("would delete too many notes at once")
 	ErrConflict         = errors.New("content changed in the meantime")
 	ErrClosed           = errors.New("workspace is closed")

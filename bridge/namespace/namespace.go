@@ -27,6 +27,8 @@ type ChangeRequest struct {
 	Author  model.Author
 	Origin  any  // copied to Event.Origin
 	Replace bool // Rename: replace an existing file
+	// Deferrable makes Remove return model.ErrDefer for a note of a server that it would remove at once.
+	Deferrable bool
 	// Base is the sum of the content that the writer of a whole file has read. If it is zero, the write replaces any
 	// content.
 	Base model.ContentSum

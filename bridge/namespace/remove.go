@@ -48,6 +48,9 @@ func (n *Namespace) removeIn(ctx context.Context, f *Root, p model.Path, o Chang
 	}
 	// SourceChildren also has nodes that are shown elsewhere, and nodes whose deletion is proposed.
 	if !st.Proposed && (n.config.Structure == Direct || len(x.SourceChildren()) == 0 && n.isAgentsOwn(x, o.Author)) {
+		if _, live := l.Source.(model.Documents); live && o.Deferrable && x.Kind == model.KindNote {
+			return "", model.ErrDefer
+		}
 		return "", n.removeNow(ctx, l, x, p, o)
 	}
 	if x.Kind == model.KindNote {
