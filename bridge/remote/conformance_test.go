@@ -163,9 +163,7 @@ func idAdopted(t *testing.T) {
 	c, err := open(t, s.address(), s.folder, dir, direct)
 	noError(t, err)
 	c.awaitText("Team/Other.md", "other\n")
-	port := s.port
-	s.stop()
-	c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
+	port := s.lose(c)
 	c.create("Team/Note.md", "by the agent\n")
 	c.stop()
 	p.do("raw", args{"map": "docs", "key": "/Gone.md", "value": "gone"}) // that it works offline

@@ -25,9 +25,7 @@ func TestPowerCutOffline(t *testing.T) {
 	noError(t, err)
 	c.create("Team/Old.md", "old\n")
 	c.awaitSent()
-	address, port := s.address(), s.port
-	s.stop()
-	c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
+	address, port := s.address(), s.lose(c)
 	c.write("Team/Old.md", func(text string) string { return text + "offline\n" })
 	c.create("Team/New.md", "new\n")
 

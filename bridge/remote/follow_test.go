@@ -125,8 +125,7 @@ func TestAcknowledged(t *testing.T) {
 		c.await("the acknowledgement", func() bool { return c.Acknowledged(t.Context(), "Team/Note.md") })
 		other := mustOpen(t, s, direct)
 		other.awaitText("Team/Note.md", "note\n")
-		s.stop()
-		c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
+		s.lose(c)
 		c.write("Team/Note.md", func(text string) string { return text + "offline\n" })
 		if c.Acknowledged(t.Context(), "Team/Note.md") {
 			t.Error("a server that is away has acknowledged a write")

@@ -155,6 +155,16 @@ func (s *server) stop() {
 	}
 }
 
+// lose stops the server and waits until the clients have noticed that. It returns the port for another start.
+func (s *server) lose(clients ...*client) (port string) {
+	s.t.Helper()
+	s.stop()
+	for _, c := range clients {
+		c.awaitLoss()
+	}
+	return s.port
+}
+
 // url is what clients of npm connect to, and address what relayfs does.
 func (s *server) url() string { return "ws://127.0.0.1:" + s.port }
 
@@ -330,6 +340,11 @@ func (c *client) awaitText(p model.Path, text string) {
 		got = v.Raw()
 		return got == text
 	})
+}
+
+func (c *client) awaitLoss() {
+	c.t.Helper()
+	c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
 }
 
 // awaitSent waits until the server has acknowledged everything.

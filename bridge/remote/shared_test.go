@@ -125,6 +125,28 @@ func both(a, b *client, p model.Path) {
 	}
 }
 
+// meet waits until two mounts have sent everything and show the same.
+func meet(a, b *client, p model.Path) {
+	a.t.Helper()
+	a.awaitSent()
+	b.awaitSent()
+	both(a, b, p)
+}
+
+// twoMounts opens two mounts of a note, for which an agent of the second one proposes another text.
+func twoMounts(t *testing.T, n model.Path, text, changed string) (s *server, here, there *client) {
+	t.Helper()
+	s = startServer(t, "relay-server")
+	here, there = mustOpen(t, s, structured), mustOpen(t, s, structured)
+	s.typist(t).create(n.Base(), text)
+	here.awaitText(n, text)
+	there.awaitText(n, text)
+	there.write(n, func(string) string { return changed })
+	there.awaitSent()
+	both(here, there, n)
+	return s, here, there
+}
+
 func structured(o *remote.Options, b *bridge.Options) { b.Mode = bridge.Suggest }
 
 // An agent deletes words on one mount, a person types inside of the deletion, and somebody decides on another mount: what the person typed
@@ -187,14 +209,7 @@ func TestDecidedOnBothSides(t *testing.T) {
 		for _, onThere := range sides {
 			t.Run(onHere+" and "+onThere, func(t *testing.T) {
 				t.Parallel()
-				s := startServer(t, "relay-server")
-				here, there := mustOpen(t, s, structured), mustOpen(t, s, structured)
-				s.typist(t).create("n.md", text)
-				here.awaitText(n, text)
-				there.awaitText(n, text)
-				there.write(n, func(string) string { return changed })
-				there.awaitSent()
-				both(here, there, n)
+				s, here, there := twoMounts(t, n, text, changed)
 				list := here.shown(n)
 				do := func(c *client, what string) {
 					if what == "undo" {
@@ -207,16 +222,7 @@ func TestDecidedOnBothSides(t *testing.T) {
 					_, err = c.Decide(t.Context(), []string{found[0].ID}, model.Verdict(what+"ed"), model.Author{Name: "person"})
 					noError(t, err)
 				}
-				meet := func() {
-					here.awaitSent()
-					there.awaitSent()
-					both(here, there, n)
-				}
-				port := s.port
-				s.stop()
-				for _, c := range []*client{here, there} {
-					c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
-				}
+				port := s.lose(here, there)
 				stands := map[*client]string{here: onHere, there: onThere}
 				for c, all := range stands {
 					for what := range strings.FieldsSeq(all) {
@@ -226,7 +232,7 @@ func TestDecidedOnBothSides(t *testing.T) {
 				}
 				s.start(port)
 				check := func() {
-					meet()
+					meet(here, there, n)
 					v, err := here.Open(t.Context(), n)
 					noError(t, err)
 					one, other := stands[here], stands[there]
@@ -252,7 +258,7 @@ func TestDecidedOnBothSides(t *testing.T) {
 					}
 				}
 				do(here, "reject")
-				meet()
+				meet(here, there, n)
 				v, err := here.Open(t.Context(), n)
 				noError(t, err)
 				if v.Raw() != text {
@@ -341,29 +347,16 @@ func TestHostileFacts(t *testing.T) {
 // rejected, although no mark is left in the note.
 func TestRejectedWhileExtended(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "relay-server")
-	here, there := mustOpen(t, s, structured), mustOpen(t, s, structured)
 	const n, text = "Team/n.md", "one two\n"
-	s.typist(t).create("n.md", text)
-	here.awaitText(n, text)
-	there.awaitText(n, text)
-	there.write(n, func(text string) string { return text + "three\n" })
-	there.awaitSent()
-	both(here, there, n)
-	port := s.port
-	s.stop()
-	for _, c := range []*client{here, there} {
-		c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
-	}
+	s, here, there := twoMounts(t, n, text, text+"three\n")
+	port := s.lose(here, there)
 	found, err := here.Suggestions(t.Context(), n)
 	noError(t, err)
 	_, err = here.Decide(t.Context(), []string{found[0].ID}, model.Rejected, model.Author{Name: "person"})
 	noError(t, err)
 	there.write(n, func(text string) string { return text + "four\n" })
 	s.start(port)
-	here.awaitSent()
-	there.awaitSent()
-	both(here, there, n)
+	meet(here, there, n)
 	for _, c := range []*client{here, there} {
 		c.await("the rejection", func() bool {
 			v, err := c.Open(t.Context(), n)

@@ -125,7 +125,7 @@ func TestSilentServer(t *testing.T) {
 					}
 					return true
 				})
-				c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
+				c.awaitLoss()
 				if took := time.Since(frozen); took < resync {
 					t.Errorf("the connection has ended after %v, before the time limit", took)
 				}

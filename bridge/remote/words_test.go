@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -77,12 +76,8 @@ func (w *wordsOfTwo) did(format string, args ...any) {
 }
 
 func (w *wordsOfTwo) apart() {
-	port := w.s.port
 	_, doc := w.typist.note("n.md")
-	w.s.stop()
-	for _, c := range w.mounts {
-		c.await("the loss of the server", func() bool { return !c.source.SyncStatus().Connected })
-	}
+	port := w.s.lose(w.mounts...)
 	w.did("the server is away")
 	for range 1 + w.IntN(5) {
 		switch c := w.mounts[w.IntN(2)]; w.IntN(7) {
@@ -102,10 +97,7 @@ func (w *wordsOfTwo) apart() {
 
 func (w *wordsOfTwo) meet() {
 	w.typist.note("n.md")
-	for _, c := range w.mounts {
-		c.awaitSent()
-	}
-	both(w.mounts[0], w.mounts[1], w.n)
+	meet(w.mounts[0], w.mounts[1], w.n)
 	w.typist.note("n.md")
 	both(w.mounts[0], w.mounts[1], w.n)
 }
@@ -171,13 +163,11 @@ func (w *wordsOfTwo) undo(c *client) {
 	w.did("mount %d: undo %v", w.nameOf(c), err)
 }
 
-func wordsIn(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
+// aWord matches a word that wordsOfTwo.word has made. The parts of a suggestion may follow each other without a space.
+var aWord = regexp.MustCompile("[uta][0-9]+x")
 
-// add adds the words of a text; the parts of a suggestion may follow each other without a space.
 func (w *wordsOfTwo) add(to map[string]bool, text string) {
-	for _, word := range regexp.MustCompile("[uta][0-9]+x").FindAllString(text, -1) {
+	for _, word := range aWord.FindAllString(text, -1) {
 		to[word] = true
 	}
 }
@@ -186,7 +176,7 @@ func (w *wordsOfTwo) add(to map[string]bool, text string) {
 func (w *wordsOfTwo) user(doc *ycrdt.Doc) {
 	contents := doc.Text(model.ContentsName)
 	raw := contents.String()
-	words := wordsIn(raw)
+	words := aWord.FindAllString(raw, -1)
 	if len(words) == 0 {
 		return
 	}
