@@ -113,6 +113,9 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 	return nil
 }
 
+// IsPending reports whether a suggestion to add the character or to delete it is pending.
+func (f *Fact) IsPending() bool { return f.Pending(false) != nil || f.Pending(true) != nil }
+
 // LinkOf considers the suggestions with this character that rewrite a link for a rename. It reports whether one of them
 // is pending, and whether a user has rejected one of them.
 func (f *Fact) LinkOf(rename string) (pending, rejected bool) {

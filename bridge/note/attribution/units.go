@@ -104,7 +104,7 @@ func (u *Units) In(s diffwrap.Span) iter.Seq[Piece] {
 // PendingIn returns the text of pending suggestions in s.
 func (u *Units) PendingIn(s diffwrap.Span) (ids []model.IDRange) {
 	for p := range u.In(s) {
-		if p.Pending(false) != nil || p.Pending(true) != nil {
+		if p.IsPending() {
 			ids = append(ids, p.ID)
 		}
 	}

@@ -23,7 +23,7 @@ func (t *Undo) plan() (Plan, error) {
 		return Plan{}, t.nothingToUndo()
 	}
 	for _, w := range wants {
-		if !w.deleted && w.key.decided && (w.fact.Pending(false) != nil || w.fact.Pending(true) != nil) {
+		if !w.deleted && w.key.decided && w.fact.IsPending() {
 			t.decision.Plain = append(t.decision.Plain, w.id)
 		}
 	}
