@@ -135,8 +135,9 @@ func NewClient(info Info, sources ...string) *Client {
 	return c
 }
 
-func NewClientOf(dial func(context.Context) (net.Conn, error)) *Client {
-	c := new(Client)
+// NewClientOf returns a client of a process that is reached through dial. info describes the process.
+func NewClientOf(info Info, dial func(context.Context) (net.Conn, error)) *Client {
+	c := &Client{info: info}
 	c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 )
 
 // accessFlags are the flags of cat, ls, grep and edit, which work without a mount. grep and edit call the MCP tools
@@ -26,6 +27,21 @@ func (f *accessFlags) register(e *env, cmd *cobra.Command) {
 	f.registerClient(e, cmd)
 }
 
+// askAbout is ask with the paths of notes or folders. do gets their paths in the workspace. A user may also name the file
+// on the mount or in the vault.
+func (f *accessFlags) askAbout(ctx context.Context, e *env, paths []string, do func(c *api.Client, paths []string) error) error {
+	if len(paths) > 0 {
+		f.near = paths[0]
+	}
+	return f.ask(ctx, e, f.sources, func(c *api.Client) error {
+		in := make([]string, len(paths))
+		for i, p := range paths {
+			in[i] = serving.PathIn(c.Owner(), p)
+		}
+		return do(c, in)
+	})
+}
+
 func newCatCommand(e *env) *cobra.Command {
 	var f accessFlags
 	cmd := &cobra.Command{
@@ -33,8 +49,8 @@ func newCatCommand(e *env) *cobra.Command {
 		Short: "Print notes as a mount shows them",
 		Args:  usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
-				for _, path := range args {
+			return f.askAbout(cmd.Context(), e, args, func(c *api.Client, paths []string) error {
+				for _, path := range paths {
 					data, err := c.Text(cmd.Context(), path)
 					if err != nil {
 						return err
@@ -59,8 +75,8 @@ func newLsCommand(e *env) *cobra.Command {
 		Short: "List folders and notes",
 		Args:  usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
-				list, err := c.Names(cmd.Context(), strings.Join(args, ""), recursive)
+			return f.askAbout(cmd.Context(), e, args, func(c *api.Client, paths []string) error {
+				list, err := c.Names(cmd.Context(), strings.Join(paths, ""), recursive)
 				if err != nil {
 					return err
 				}
@@ -101,13 +117,15 @@ pattern has RE2 syntax. The exit code is 1 if nothing matches.`,
 			case around > 0:
 				call["-C"] = around
 			}
-			if len(args) == 2 {
-				call["path"] = args[1]
-			}
 			if glob != "" {
 				call["glob"] = glob
 			}
-			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error { return runGrep(cmd.Context(), e, c, call) })
+			return f.askAbout(cmd.Context(), e, args[1:], func(c *api.Client, paths []string) error {
+				if len(paths) > 0 {
+					call["path"] = paths[0]
+				}
+				return runGrep(cmd.Context(), e, c, call)
+			})
 		},
 	}
 	fl := cmd.Flags()
@@ -156,8 +174,7 @@ The differences from the current note become suggestions.`,
 		Example: "  relayfs edit Notes/Todo.md --old 'buy milk' --new 'buy oat milk'\n  relayfs cat Notes/Todo.md | sed 's/milk/oat milk/' | relayfs edit Notes/Todo.md",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// Read makes the session count the note as read, because the tools change only notes that their session has read.
-			change := api.CallRequest{Author: f.author, Read: args[0], Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
+			change := api.CallRequest{Author: f.author, Tool: "edit", Args: map[string]any{"old_string": old, "new_string": replacement, "replace_all": all}}
 			switch given := cmd.Flags().Changed; {
 			case given("old") != given("new"):
 				return cli.Usagef("give both --old and --new")
@@ -175,9 +192,13 @@ The differences from the current note become suggestions.`,
 				if len(data) == 0 && !empty {
 					return cli.Usagef("stdin is empty: give the whole new text of %q on stdin, a part with --old and --new, or --empty to delete the whole text", args[0])
 				}
-				change.Tool, change.Args = "write", map[string]any{"file_path": args[0], "content": string(data)}
+				change.Tool, change.Args = "write", map[string]any{"content": string(data)}
 			}
-			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error { return runEdit(cmd.Context(), e, c, change) })
+			return f.askAbout(cmd.Context(), e, args, func(c *api.Client, paths []string) error {
+				change.Args["file_path"] = paths[0]
+				change.Read = paths[0] // the session counts the note as read, because the tools change only such notes
+				return runEdit(cmd.Context(), e, c, change)
+			})
 		},
 	}
 	fl := cmd.Flags()

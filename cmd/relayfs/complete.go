@@ -45,8 +45,7 @@ func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix s
 	})
 }
 
-// completePaths completes paths in the workspace, folder by folder. If it finds no running relayfs, the shell completes
-// files.
+// completePaths completes paths in the workspace, folder by folder. If it finds none, the shell completes files.
 func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if cmd.Name() == "grep" && len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp // the pattern is not a path
@@ -60,7 +59,7 @@ func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix st
 		}
 		return words, err
 	})
-	if out == nil {
+	if len(out) == 0 {
 		directive = cobra.ShellCompDirectiveDefault
 	}
 	if slices.ContainsFunc(out, func(word cobra.Completion) bool { return strings.HasSuffix(word, "/") }) {

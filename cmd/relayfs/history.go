@@ -33,8 +33,8 @@ the time when relayfs found it. 'relayfs mount --history' sets the retention
 		Example: "  relayfs history Notes/Plan.md | less\n  relayfs show Notes/Plan.md@17",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
-				l, err := c.History(cmd.Context(), args[0])
+			return f.askAbout(cmd.Context(), e, args, func(c *api.Client, paths []string) error {
+				l, err := c.History(cmd.Context(), paths[0])
 				if err != nil {
 					return err
 				}
@@ -64,8 +64,8 @@ author within one minute are shown together or not at all.`,
 			if err != nil {
 				return err
 			}
-			return f.ask(cmd.Context(), e, f.sources, func(c *api.Client) error {
-				s, err := c.Show(cmd.Context(), note, when, view)
+			return f.askAbout(cmd.Context(), e, []string{note}, func(c *api.Client, paths []string) error {
+				s, err := c.Show(cmd.Context(), paths[0], when, view)
 				if err != nil {
 					return err
 				}

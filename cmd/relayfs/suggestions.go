@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,10 +102,13 @@ func (f *workspaceFlags) withQueue(ctx context.Context, e *env, sources []string
 	return notAVaultErr(f.ask(ctx, e, sources, do))
 }
 
-// notAVaultErr changes the error about a missing vault if its name could be a misspelt ID or batch.
+// notAVaultErr changes the error about a missing vault if its name could be a misspelt ID or batch, or is that of a note.
 func notAVaultErr(err error) error {
 	missing, ok := errors.AsType[*source.MissingError](err)
-	if !ok || filepath.Base(missing.Dir) != missing.Dir {
+	switch {
+	case ok && model.Path(missing.Dir).IsNote():
+		return cli.WithHint(fmt.Errorf("%q is a note, not a vault", missing.Dir), "select notes with --path, for example --path "+strconv.Quote(filepath.Base(missing.Dir)))
+	case !ok || filepath.Base(missing.Dir) != missing.Dir:
 		return err
 	}
 	return cli.WithHint(fmt.Errorf("%q is not a vault, suggestion ID or batch", missing.Dir),

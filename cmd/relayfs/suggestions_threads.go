@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 )
 
 func newThreadsCommand(e *env) *cobra.Command {
@@ -81,6 +82,7 @@ The suggestion stays pending. With the ID of a thread it answers the thread. Wit
 						return err
 					}
 				}
+				r.Path = serving.PathIn(q.Owner(), r.Path)
 				out, err := q.Comment(ctx, r)
 				if err != nil {
 					return err

@@ -32,6 +32,7 @@ type workspaceFlags struct {
 	agents, hide, lock          []string
 	readOnly, presence          bool
 	newFolder                   bool
+	near                        string // path that selects the owner or the vault if none is named; "" means the current folder
 	log                         logFlags
 }
 
@@ -95,7 +96,7 @@ func defaultAuthor() string {
 }
 
 func (f *workspaceFlags) search() serving.Search {
-	return serving.Search{State: f.state, Agent: f.inAgent()}
+	return serving.Search{State: f.state, Agent: f.inAgent(), Near: f.near}
 }
 
 // session returns the options of a session. Its error joins the errors of all flags.
@@ -153,7 +154,7 @@ func mcpDefaults(s *serving.Session) mcpserver.Options {
 // no owner.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*serving.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
-		args = source.CurrentVault()
+		args = source.VaultAround(f.near)
 	}
 	if len(args) == 0 {
 		return cli.WithHint(fmt.Errorf("no relayfs is running, and no vault is named"), "name the vault after the command or, for cat, ls, grep and edit, with --source; 'relayfs init' writes it to the configuration")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -68,5 +69,37 @@ func TestAccessWithoutAMount(t *testing.T) {
 				t.Errorf("no suggestion by script:\n%s", out.Stdout)
 			}
 		})
+	}
+}
+
+// A user may name a note by its file, on the mount or in the vault, whichever folder the shell is in.
+func TestPathsOfFiles(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{".obsidian/app.json": "{}", "Sub/Note.md": "one"})
+	other := s.Vault(t, "Other", map[string]string{".obsidian/app.json": "{}", "Sub/Note.md": "two", "Sub/Own.md": "three"})
+	outside := s.Mkdir(t, "Vault copy")
+	run := func(dir, want string, args ...string) {
+		t.Helper()
+		cmd := s.Command(t.Context(), args...)
+		cmd.Dir = dir
+		if out := harness.RunCommand(t, cmd); out.Code != 0 || out.Stdout != want {
+			t.Errorf("%q in %s: exit %d, %q, %q; want %q", args, dir, out.Code, out.Stdout, out.Stderr, want)
+		}
+	}
+	run(filepath.Join(vault, "Sub"), "one", "cat", "Note.md")
+	run(outside, "two", "cat", filepath.Join(other, "Sub", "Note.md"))
+	m, second := s.Mount(t, vault), s.Mount(t, other)
+	run(outside, "one", "cat", filepath.Join(m.Dir, "Vault", "Sub", "Note.md"))
+	run(outside, "two", "cat", filepath.Join(second.Dir, "Other", "Sub", "Note.md"))
+	run(outside, "two", "cat", "../Other/Sub/Note.md")
+	run(filepath.Join(m.Dir, "Vault", "Sub"), "oneone", "cat", "./Note.md", "Vault/Sub/Note.md")
+	run(filepath.Join(second.Dir, "Other"), "Other/Sub/Note.md\nOther/Sub/Own.md\n", "ls", "Sub")
+	run(filepath.Join(second.Dir, "Other"), "Other/Sub/Note.md:1:two\n", "grep", "t", "Sub/Note.md")
+	run(filepath.Join(vault, "Sub"), "Edited Vault/Sub/Note.md: replaced 1 occurrence; 1 suggestion added, 1 suggestion in this document is pending.\n",
+		"edit", "Note.md", "--old", "one", "--new", "1")
+	run(outside, "{--one--}{++1++}", "show", "../Vault/Sub/Note.md@1")
+	if out := s.Run(t, "suggestions", "list", "Vault/Sub/Note.md"); out.Code == 0 || !strings.Contains(out.Stderr, "is a note") || !strings.Contains(out.Stderr, `--path "Note.md"`) {
+		t.Errorf("a note instead of a vault: exit %d, %q", out.Code, out.Stderr)
 	}
 }

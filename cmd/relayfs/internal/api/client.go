@@ -24,12 +24,12 @@ type Client struct{ owner *owner.Client }
 
 func NewClient(c *owner.Client) *Client { return &Client{c} }
 
-// InProcess returns a client of a handler in this process. Call end after use; it waits for requests in progress.
-func InProcess(h http.Handler) (c *Client, end func()) {
+// InProcess returns a client of a handler in this process, which info describes. Call end after use; it waits for requests in progress.
+func InProcess(info owner.Info, h http.Handler) (c *Client, end func()) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	srv := &http.Server{Handler: h}
 	go srv.Serve(l)
-	return &Client{owner.NewClientOf(l.dial)}, func() { _ = srv.Shutdown(context.Background()) }
+	return &Client{owner.NewClientOf(info, l.dial)}, func() { _ = srv.Shutdown(context.Background()) }
 }
 
 type pipes struct {

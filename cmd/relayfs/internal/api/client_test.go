@@ -20,7 +20,7 @@ func TestInProcess(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"N/a.md": "a {++b++}\n"})
 	srv := mcpserver.New(f.Workspace, mcpserver.Options{})
 	defer srv.Close()
-	c, end := InProcess(NewHandler(Backend{Workspace: f.Workspace, MCP: srv}))
+	c, end := InProcess(owner.Info{}, NewHandler(Backend{Workspace: f.Workspace, MCP: srv}))
 	ctx := t.Context()
 	list, err := c.List(ctx, true)
 	if err != nil || len(list) != 1 || list[0].New != "b" {

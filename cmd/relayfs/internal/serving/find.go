@@ -29,10 +29,11 @@ func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 type Search struct {
 	State string // the setting state; "" means the default
 	Agent bool   // whether an agent has started this process
+	Near  string // path that an owner among several must serve; "" means the current folder
 }
 
 // Find returns a client of the owner of the sources in args. If args is empty, Find uses the only running owner or, if
-// there are several, the only one that serves the current folder. The client is nil if there is no owner.
+// there are several, the only one that serves Near. The client is nil if there is no owner.
 func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) {
 	c, _, _, err := s.search(args)
 	if c == nil || err != nil {
@@ -92,7 +93,7 @@ func (s Search) search(args []string) (c *owner.Client, base string, sources []s
 	if len(sources) > 0 {
 		info, err = ownerOf(base, sources)
 	} else {
-		info, err = onlyOwner(base)
+		info, err = s.onlyOwner(base)
 	}
 	if info == nil || err != nil {
 		return nil, "", nil, err
@@ -137,14 +138,14 @@ func servedBy(info *owner.Info) string {
 	return "served by " + info.String()
 }
 
-func onlyOwner(base string) (*owner.Info, error) {
+func (s Search) onlyOwner(base string) (*owner.Info, error) {
 	live, err := owner.Running(source.VaultsDir(base))
 	if err != nil {
 		return nil, err
 	}
-	if here, err := os.Getwd(); err == nil && len(live) > 1 {
-		if ofHere := slices.DeleteFunc(slices.Clone(live), func(info owner.Info) bool { return !serves(info, here) }); len(ofHere) > 0 {
-			live = ofHere
+	if len(live) > 1 {
+		if near := slices.DeleteFunc(slices.Clone(live), func(info owner.Info) bool { return !serves(info, s.Near) }); len(near) > 0 {
+			live = near
 		}
 	}
 	switch {
@@ -178,17 +179,15 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 			}
 		}
 	}
-	if here, err := os.Getwd(); err == nil {
-		slices.SortStableFunc(owners, func(a, b owner.Info) int {
-			switch ofHere := serves(a, here); {
-			case ofHere == serves(b, here):
-				return 0
-			case ofHere:
-				return -1
-			}
-			return 1
-		})
-	}
+	slices.SortStableFunc(owners, func(a, b owner.Info) int {
+		switch ofHere := serves(a, ""); {
+		case ofHere == serves(b, ""):
+			return 0
+		case ofHere:
+			return -1
+		}
+		return 1
+	})
 	return owners, nil
 }
 
@@ -197,18 +196,39 @@ func serves(info owner.Info, path string) bool {
 	return ok
 }
 
-// pathIn maps an absolute path to a path in an owner's workspace. ok is false if the absolute path is neither on the
+// pathIn maps the path of a file or folder to a path in an owner's workspace. ok is false if the file is neither on the
 // owner's mount nor in one of its vaults.
 func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
-	if info.Mountpoint != "" && owner.IsWithin(info.Mountpoint, path) {
-		return within(info.Mountpoint, path), true
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", false
 	}
-	for _, src := range info.Sources {
-		if name, dir := source.Split(src); dir != "" && owner.IsWithin(dir, path) {
-			return model.Path(name).Join(string(within(dir, path))), true
+	real := abs
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		real = filepath.Join(dir, filepath.Base(abs))
+	}
+	for _, at := range []string{abs, real} {
+		if info.Mountpoint != "" && owner.IsWithin(info.Mountpoint, at) {
+			return within(info.Mountpoint, at), true
+		}
+		for _, src := range info.Sources {
+			if name, dir := source.Split(src); dir != "" && owner.IsWithin(dir, at) {
+				return model.Path(name).Join(string(within(dir, at))), true
+			}
 		}
 	}
 	return "", false
+}
+
+// PathIn returns the path in an owner's workspace that a user means by path: that of an existing file or folder on the
+// owner's mount or in one of its vaults, and path itself for all others.
+func PathIn(info owner.Info, path string) string {
+	if _, err := os.Lstat(path); err == nil {
+		if p, ok := pathIn(info, path); ok {
+			return string(p)
+		}
+	}
+	return path
 }
 
 func within(dir, path string) model.Path {
@@ -228,21 +248,11 @@ func ServesFolder(info owner.Info, p model.Path) bool {
 // If no process serves path, At uses the owner that Find returns without args, or the user's only owner, and interprets
 // path as a path in the workspace of that owner. The client is nil if there is no owner.
 func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, "", err
-	}
-	real := abs
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
-		real = filepath.Join(dir, filepath.Base(abs))
-	}
 	all := owner.All(ctx)
 	for _, info := range all {
-		for _, at := range []string{abs, real} {
-			if p, ok := pathIn(info, at); ok {
-				c := owner.NewClient(info)
-				return c, p, c.Alive(ctx)
-			}
+		if p, ok := pathIn(info, path); ok {
+			c := owner.NewClient(info)
+			return c, p, c.Alive(ctx)
 		}
 	}
 	c, err := s.Find(ctx, nil)

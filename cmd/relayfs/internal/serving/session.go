@@ -70,6 +70,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	for i, src := range sources {
 		claims[i] = owner.LockRequest{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
 		s.stores = append(s.stores, backup.Folder{Name: src.Name, Location: src.Place(), Source: src.String(), State: owner.Folder(claims[i].State)})
+		s.about.Sources = append(s.about.Sources, src.String())
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func (s *Session) Client(o mcpserver.Options, agent bool) (c *api.Client, end fu
 		ws = ws.ForAgents()
 	}
 	srv := mcpserver.New(ws, o)
-	c, stop := api.InProcess(api.NewHandler(api.Backend{
+	c, stop := api.InProcess(s.about, api.NewHandler(api.Backend{
 		Workspace: ws, MCP: srv, Stores: s.stores, Guarded: func() ([]model.Path, string) { return s.guarded(allSources) },
 	}))
 	return c, func() {
@@ -330,9 +331,6 @@ func (c *Control) info(command, socket string) owner.Info {
 	}
 	if process.InBackground() {
 		info.Log = c.State.Path(LogName)
-	}
-	for _, src := range c.sources {
-		info.Sources = append(info.Sources, src.String())
 	}
 	return info
 }

@@ -37,7 +37,7 @@ func newBridgeWith(t *testing.T, out io.Writer, o mcpserver.Options) *stdioBridg
 	mux.HandleFunc(owner.AlivePath, func(http.ResponseWriter, *http.Request) {})
 	web := httptest.NewServer(mux)
 	t.Cleanup(web.Close)
-	client := owner.NewClientOf(func(ctx context.Context) (net.Conn, error) {
+	client := owner.NewClientOf(owner.Info{}, func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", web.Listener.Addr().String())
 	})
 	connect := func(context.Context, time.Duration) (*owner.Client, error) { return client, nil }

@@ -170,9 +170,12 @@ func ServerKey() (*token.Key, error) {
 	return key, nil
 }
 
-type MissingError struct{ Dir string }
+// MissingError says that no directory Dir exists.
+type MissingError struct{ Dir, Problem string }
 
-func (e *MissingError) Error() string { return fmt.Sprintf("vault %q does not exist", e.Dir) }
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("vault %q %s", e.Dir, e.Problem)
+}
 
 func ParseVault(arg string) (Source, error) {
 	name, dir := "", arg
@@ -186,15 +189,21 @@ func ParseVault(arg string) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	real, err := filepath.EvalSymlinks(abs)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Source{}, cli.WithHint(&MissingError{dir}, "give the directory that Obsidian opens as a vault")
+	problem := ""
+	switch st, err := os.Stat(abs); {
+	case errors.Is(err, fs.ErrNotExist):
+		problem = "does not exist"
+	case err != nil:
+		return Source{}, err
+	case !st.IsDir():
+		problem = "is not a directory"
 	}
+	if problem != "" {
+		return Source{}, cli.WithHint(&MissingError{dir, problem}, "give the directory that Obsidian opens as a vault")
+	}
+	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		return Source{}, err
-	}
-	if st, err := os.Stat(real); err != nil || !st.IsDir() {
-		return Source{}, cli.WithHint(fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault")
 	}
 	if name == "" {
 		name = filepath.Base(abs)
@@ -205,10 +214,10 @@ func ParseVault(arg string) (Source, error) {
 	return Source{Name: name, Dir: real}, nil
 }
 
-// CurrentVault returns the Obsidian vault that contains the current folder, as SOURCE arguments. It returns nil if
+// VaultAround returns the Obsidian vault that contains the folder dir, as SOURCE arguments. It returns nil if
 // there is none.
-func CurrentVault() []string {
-	dir, err := os.Getwd()
+func VaultAround(dir string) []string {
+	dir, err := filepath.Abs(dir)
 	for err == nil {
 		if exists(filepath.Join(dir, ".obsidian")) {
 			return []string{dir}
