@@ -77,6 +77,9 @@ func (d *document) changeLive(ctx context.Context, current *model.Version, plan 
 			return model.ErrConflict
 		}
 		plan.Apply(doc, text, current.Raw(), author, &rec)
+		if len(plan.Edits) > 0 && len(current.CanonicalEdits()) > 0 {
+			rec.Marks = append(table.UnitsOf(current.Raw(), current.Runs()).Unmarked(), rec.Marks...)
+		}
 		s = stateOf(doc, rec.Time)
 		return nil
 	})

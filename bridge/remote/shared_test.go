@@ -269,6 +269,96 @@ func TestDecidedOnBothSides(t *testing.T) {
 	}
 }
 
+// An agent extends its suggestion on one mount while a user accepts the suggestion on another mount. What the agent has added
+// waits for a decision of its own.
+func TestAcceptedWhileExtended(t *testing.T) {
+	t.Parallel()
+	const n, text = "Team/n.md", "one two three four five\n"
+	for name, texts := range map[string][3]string{ // proposed, extended, and what the extension alone would make of the accepted text
+		"at the end of an addition":      {"one two ADDED three four five\n", "one two ADDED MORE three four five\n", "one two ADDED three four five\n"},
+		"at the start of an addition":    {"one two ADDED three four five\n", "one two MORE ADDED three four five\n", "one two ADDED three four five\n"},
+		"within an addition":             {"one two ADDED BEFORE three four five\n", "one two ADDED MORE BEFORE three four five\n", "one two ADDED BEFORE three four five\n"},
+		"within the text of replacement": {"one two ADDED BEFORE four five\n", "one two ADDED MORE BEFORE four five\n", "one two ADDED BEFORE four five\n"},
+	} {
+		for _, first := range []string{"accepted", "extended"} {
+			t.Run(name+", "+first+" first", func(t *testing.T) {
+				t.Parallel()
+				s, here, there := twoMounts(t, n, text, texts[0])
+				typist := s.typist(t)
+				port := s.lose(here, there)
+				do := map[string]func(){
+					"accepted": func() {
+						_, err := here.Decide(t.Context(), []string{here.suggestion(n).ID}, model.Accepted, model.Author{Name: "person"})
+						noError(t, err)
+					},
+					"extended": func() { there.write(n, func(string) string { return texts[1] }) },
+				}
+				do[first]()
+				for name, action := range do {
+					if name != first {
+						action()
+					}
+				}
+				s.start(port)
+				check := func(c *client, shown, original string, pending int) {
+					t.Helper()
+					meet(here, there, n)
+					v, err := c.Open(t.Context(), n)
+					noError(t, err)
+					if got := v.Known().Original(v.Canonical()); v.Text() != shown || got != original || len(c.shown(n)) != pending {
+						t.Fatalf("%q is shown as %q, want %q; the original is %q, want %q; %v", v.Raw(), v.Text(), shown, got, original, c.shown(n))
+					}
+				}
+				check(here, texts[1], texts[2], 1)
+				more := here.suggestion(n)
+				if more.Author != "ai" || more.Session != "s" || strings.TrimSpace(more.New) != "MORE" {
+					t.Errorf("what was added later is %+v", more)
+				}
+				// A write elsewhere draws the marks. If a user takes them away by hand later, the text is the user's.
+				there.write(n, func(text string) string { return strings.Replace(text, "one", "ONE", 1) })
+				check(here, strings.Replace(texts[1], "one", "ONE", 1), texts[2], 2)
+				reject := func(c *client, pick func(model.Suggestion) bool) {
+					found, err := c.Suggestions(t.Context(), n)
+					noError(t, err)
+					i := slices.IndexFunc(found, pick)
+					if i < 0 {
+						t.Fatalf("no such suggestion in %v", c.shown(n))
+					}
+					_, err = c.Decide(t.Context(), []string{found[i].ID}, model.Rejected, model.Author{Name: "person"})
+					noError(t, err)
+				}
+				reject(there, func(s model.Suggestion) bool { return strings.Contains(s.New, "ONE") })
+				check(here, texts[1], texts[2], 1)
+				reject(here, func(s model.Suggestion) bool { return strings.Contains(s.New, "MORE") })
+				check(there, texts[2], texts[2], 0)
+				_, err := here.Undo(t.Context(), "", model.Author{Name: "person"})
+				noError(t, err)
+				check(there, texts[1], texts[2], 1)
+				_, doc := typist.note("n.md")
+				contents := doc.Text(model.ContentsName)
+				for _, d := range []string{"++}", "{++"} {
+					at := strings.Index(contents.String(), d)
+					doc.Transact(func(tx *ycrdt.Txn) { contents.Delete(tx, at, len(d)) })
+				}
+				typist.note("n.md")
+				here.await("the text without marks", func() bool { return len(here.shown(n)) == 0 })
+				check(here, texts[1], texts[1], 0)
+			})
+		}
+	}
+}
+
+// suggestion is the only pending suggestion of a note.
+func (c *client) suggestion(p model.Path) model.Suggestion {
+	c.t.Helper()
+	found, err := c.Suggestions(c.t.Context(), p)
+	noError(c.t, err)
+	if len(found) != 1 {
+		c.t.Fatalf("%d suggestions: %v", len(found), c.shown(p))
+	}
+	return found[0]
+}
+
 // A root of facts that relayfs has not written changes nothing, and costs little.
 func TestHostileFacts(t *testing.T) {
 	t.Parallel()

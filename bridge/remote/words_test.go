@@ -2,7 +2,6 @@ package remote_test
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -203,9 +202,7 @@ func (w *wordsOfTwo) check() {
 		w.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.done, "\n"))
 	}
 	if len(w.active) == 2 {
-		// What an agent adds to its suggestion while another mount changes that may become text. Text that both mounts move
-		// may be proposed at two places.
-		maps.Copy(w.kept, w.rewritten)
+		// Text that both mounts move may be proposed at two places.
 		w.add(w.rewritten, v.Text())
 	}
 	for k := 1; k <= w.next; k++ {

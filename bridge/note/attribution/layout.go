@@ -186,19 +186,28 @@ func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 }
 
 // Waiting returns the suggestions that are pending in the text. Their ranges are offsets (model.OffsetRange).
-func (u *Units) Waiting() (list []model.MarkRecord) {
+func (u *Units) Waiting() []model.MarkRecord {
+	return u.waiting(func(*Suggestion) bool { return true }, func(p Piece) model.IDRange { return model.OffsetRange(p.Span) })
+}
+
+// Unmarked returns the pending suggestions whose marks no record has drawn.
+func (u *Units) Unmarked() []model.MarkRecord {
+	return u.waiting(func(s *Suggestion) bool { return s.unmarked }, func(p Piece) model.IDRange { return p.ID })
+}
+
+func (u *Units) waiting(chosen func(*Suggestion) bool, at func(Piece) model.IDRange) (list []model.MarkRecord) {
 	made := make(map[*Suggestion]int)
 	for p := range u.all() {
 		for _, deleted := range []bool{false, true} {
 			s := p.Pending(deleted)
-			if s == nil {
+			if s == nil || !chosen(s) {
 				continue
 			}
 			if _, ok := made[s]; !ok {
 				made[s] = len(list)
 				list = append(list, s.mark())
 			}
-			list[made[s]].AddRange(model.OffsetRange(p.Span), !deleted)
+			list[made[s]].AddRange(at(p), !deleted)
 		}
 	}
 	return list

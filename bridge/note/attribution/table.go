@@ -70,6 +70,7 @@ type Suggestion struct {
 	add, del []model.IDRange // the suggestion's text after the author's last write
 	next     []*Suggestion   // suggestions that later writes made from this suggestion
 	refused  bool            // refuse has rejected the remaining text
+	unmarked bool            // an acceptance on another mount has deleted its delimiters, and no record has drawn them again
 }
 
 // Outcome is a user's decision on a suggestion.
@@ -284,7 +285,10 @@ func (t *Table) Add(rec *model.Record) {
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
 		t.update(m.Add, func(f Fact) Fact {
-			f.Ins, f.Syntax, f.Broken = Atom{Of: s}, f.Syntax && m.Comment, false
+			if f.Ins.Status != Accepted || len(rec.Restored) > 0 { // otherwise the writer had not read the acceptance
+				f.Ins = Atom{Of: s}
+			}
+			f.Syntax, f.Broken = f.Syntax && m.Comment, false
 			return f
 		})
 		t.update(m.Del, func(f Fact) Fact {
@@ -296,10 +300,12 @@ func (t *Table) Add(rec *model.Record) {
 			s.pendAgain()
 		}
 		late := s.isRejected()
+		s.unmarked = false
 		for _, id := range m.Replaces {
 			if old := t.byID[id]; old != nil && old != s {
 				old.next = append(old.next, s)
 				late = late || old.isRejected()
+				s.unmarked = s.unmarked || old.unmarked || old.isAccepted()
 			}
 		}
 		if s.refused = false; late {
@@ -330,6 +336,22 @@ func (s *Suggestion) pendAgain() { s.Outcome, s.refused, s.next = nil, false, ni
 
 func (s *Suggestion) isRejected() bool {
 	return s.refused || s.Outcome != nil && s.Outcome.Verdict == model.Rejected
+}
+
+func (s *Suggestion) isAccepted() bool {
+	return s.Outcome != nil && s.Outcome.Verdict != model.Rejected
+}
+
+// unmark notes that an acceptance has deleted the delimiters around text that a mount wrote for the suggestion before it had
+// read the acceptance. See also Corrected.
+func (s *Suggestion) unmark() {
+	if s.unmarked {
+		return
+	}
+	s.unmarked = true
+	for _, next := range s.next {
+		next.unmark()
+	}
 }
 
 // refuse rejects the remaining text of a rejected suggestion, which a mount wrote before it had read the rejection. See
@@ -420,6 +442,8 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			for _, next := range s.next {
 				if s.isRejected() {
 					t.refuse(next, rec.Seq)
+				} else {
+					next.unmark()
 				}
 			}
 		}
