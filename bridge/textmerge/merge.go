@@ -38,7 +38,6 @@ func Merge(base, current Side, text string) string {
 	if added, ok := strings.CutPrefix(text, base.Text); ok && added != "" {
 		edits = []diffwrap.Edit{{Off: len(base.Text), New: added}} // not moved to an equal line before the end
 	}
-	moveToWhole(base.Text, edits, shared)
 	return rebase(base.Text, current.Text, wholeComments(base.Text, wholeDeletions(base.Text, shared, edits), edits), edits)
 }
 
@@ -52,66 +51,6 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 	}
 	slide(before, after, edits, comments)
 	return edits
-}
-
-// moveToWhole moves deletions along equal characters, for example from a line with the line break after
-// it to the line with the break before it. If others have inserted text into the range that an edit deletes, the edit
-// moves to an equal range that they still have in one piece. If others have deleted part of the range, the edit moves
-// to an equal range that they have deleted as a whole. Otherwise the edit stays. An insertion of whole lines moves to the
-// start of the next line if others have deleted the line break before it, and all text up to the next line break.
-func moveToWhole(text string, edits []diffwrap.Edit, shared []Match) {
-	end := 0 // end of the preceding edit
-	for i := range edits {
-		e := &edits[i]
-		next := len(text)
-		if i+1 < len(edits) {
-			next = edits[i+1].Off
-		}
-		if e.New == "" {
-			e.Off = wholeAt(text, *e, end, next-e.Len, shared)
-		} else if e.Len == 0 && strings.HasSuffix(text[:e.Off], "\n") && strings.HasSuffix(e.New, "\n") {
-			e.Off = lineStartAt(text, e.Off, next, shared)
-		}
-		end = e.Off + e.Len
-	}
-}
-
-// lineStartAt returns the offset, at most most, to which moveToWhole moves an insertion of whole lines at off.
-func lineStartAt(text string, off, most int, shared []Match) int {
-	i, _ := slices.BinarySearchFunc(shared, off, func(s Match, at int) int { return s.A + s.Len - at })
-	if i == len(shared) || shared[i].A < off {
-		return off
-	}
-	for _, end := range []string{"\n", "\r\n"} {
-		if at := shared[i].A; strings.HasPrefix(text[at:], end) && shared[i].Len >= len(end) && at+len(end) <= most {
-			return at + len(end)
-		}
-	}
-	return off
-}
-
-// wholeAt returns the offset, between least and most, to which moveToWhole moves the deletion e.
-func wholeAt(text string, e diffwrap.Edit, least, most int, shared []Match) int {
-	pieces, kept := sharedIn(shared, e.Off, e.Len)
-	want := kept / e.Len // 1 if others have all of it
-	if pieces == want {
-		return e.Off
-	}
-	from, to := e.Off, e.Off
-	for from > least && text[from-1] == text[from-1+e.Len] {
-		from--
-	}
-	for to < most && text[to] == text[to+e.Len] {
-		to++
-	}
-	for off := from; off <= to; off++ {
-		pieces, kept := sharedIn(shared, off, e.Len)
-		start, end := wordsCut(text, diffwrap.Edit{Off: off, Len: e.Len})
-		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) && start == off && end == off+e.Len {
-			return off
-		}
-	}
-	return e.Off
 }
 
 // sharedIn returns the number of pieces of a range of the first state that the second state has, and their total size
