@@ -63,7 +63,7 @@ func TestAmendAnywhere(t *testing.T) {
 		}
 		s := randomtest.Pick(r, list...)
 		accepting := diffwrap.Known{}.Accept(raw, s.Suggestion)
-		view := diffwrap.Known{}.AfterEdits(raw, accepting).Accepted(diffwrap.Apply(raw, accepting))
+		view := diffwrap.Known{}.MarksOf(raw).AfterEdits(raw, accepting).Accepted(diffwrap.Apply(raw, accepting))
 		text := randomtest.Pick(r, "ZZ", "", "Z\nZ", s.New)
 		out, err := f.Amend(t.Context(), s.ID, text, person)
 		if err != nil || len(out.Missing) > 0 {
