@@ -103,7 +103,6 @@ func (d *Doc) Transact(fn func(*Txn)) {
 func (d *Doc) finish() {
 	tx := &d.txn
 	defer tx.end()
-	tx.edit.Deletes.Normalize()
 	tx.edit.Commit() // needed even without changes, because an update that the document already has may split items
 	if tx.edit.Empty() {
 		return

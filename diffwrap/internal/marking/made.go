@@ -323,10 +323,14 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 // joinMoved joins what deletes a word with the hunk that inserts it again: another hunk, or a suggestion that loses the word.
 // It considers only words that are there once before and once after the change.
 func (t *tracer) joinMoved() {
-	lost := t.lostWords()
-	if len(t.deleted) < 2 && len(lost) == 0 {
+	apart := false // whether there is anything to join
+	for k := range t.sets {
+		apart = apart || (k < len(t.deleted) || t.old[k-len(t.deleted)].lost) && t.set(k) != t.set(0)
+	}
+	if !apart {
 		return
 	}
+	lost := t.lostWords()
 	deleted := t.singleWords(func(r *marked) (string, []span.Span, []span.Span) { return r.old.text, r.old.notes, r.old.stretches() },
 		func(h align.Hunk) span.Span { return h.Old }, func(string) bool { return true })
 	inserted := t.singleWords(func(r *marked) (string, []span.Span, []span.Span) {

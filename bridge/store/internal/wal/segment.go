@@ -24,7 +24,10 @@ const (
 	writeAhead = 256 << 10
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	zeros      [writeAhead]byte
+)
 
 type segment struct {
 	name  string
@@ -115,28 +118,24 @@ func (s *segment) append(lsn LSN, body []byte) error {
 	b = binary.LittleEndian.AppendUint32(b, s.sum(lsn, body))
 	b = binary.LittleEndian.AppendUint64(b, uint64(lsn))
 	b = append(b, body...)
-	s.writeAhead(s.end + int64(len(b)))
 	if _, err := s.file.WriteAt(b, s.end); err != nil {
 		return err
 	}
 	s.end += int64(len(b))
 	s.last = lsn
-	s.preallocatedTo = max(s.preallocatedTo, s.end)
+	s.writeAhead()
 	return nil
 }
 
-// writeAhead fills the file with zeros at least up to end. It ignores errors: on a full disk, either writing the frame
-// fails or the frame fits.
-func (s *segment) writeAhead(end int64) {
-	if end <= s.preallocatedTo {
+// writeAhead fills the space after the last frame with zeros, if the file ends there. It ignores errors: on a full disk,
+// either writing the next frame fails or the frame fits.
+func (s *segment) writeAhead() {
+	to := min(s.limit, (s.end/writeAhead+1)*writeAhead)
+	if s.end < s.preallocatedTo || s.end >= to {
 		return
 	}
-	to := min(s.limit, (end+writeAhead-1)/writeAhead*writeAhead)
-	if to <= s.preallocatedTo {
-		return
-	}
-	if n, err := s.file.WriteAt(make([]byte, to-s.preallocatedTo), s.preallocatedTo); err == nil {
-		s.preallocatedTo += int64(n)
+	if _, err := s.file.WriteAt(zeros[:to-s.end], s.end); err == nil {
+		s.preallocatedTo = to
 	}
 }
 

@@ -56,17 +56,19 @@ func (r *Reader) Text() []byte {
 }
 
 func ASCII(b []byte) bool {
-	for len(b) >= 8 {
-		if binary.LittleEndian.Uint64(b)&0x8080808080808080 != 0 {
+	for ; len(b) >= 32; b = b[32:] {
+		if (binary.LittleEndian.Uint64(b)|binary.LittleEndian.Uint64(b[8:])|binary.LittleEndian.Uint64(b[16:])|binary.LittleEndian.Uint64(b[24:]))&highBits != 0 {
 			return false
 		}
-		b = b[8:]
 	}
-	var all byte
+	var all uint64
+	for ; len(b) >= 8; b = b[8:] {
+		all |= binary.LittleEndian.Uint64(b)
+	}
 	for _, c := range b {
-		all |= c
+		all |= uint64(c)
 	}
-	return all < 0x80
+	return all&highBits == 0
 }
 
 func (r *Reader) JSONText() []byte {

@@ -189,7 +189,7 @@ func TestAnyErrors(t *testing.T) {
 }
 
 func TestASCII(t *testing.T) {
-	for n := range 20 {
+	for n := range 80 {
 		b := bytes.Repeat([]byte{'a'}, n)
 		if !ASCII(b) {
 			t.Errorf("ASCII(%q) = false", b)
