@@ -53,6 +53,10 @@ func Scan(text string) (out []Block) {
 // is empty.
 func (s *scanner) next(at int) (Block, int) {
 	for at < len(s.text) {
+		if s.text[at] == '\n' { // fast path: most blank lines are empty
+			at++
+			continue
+		}
 		l := s.line(at)
 		if !l.blank() {
 			kind, last := s.block(l)
@@ -178,6 +182,7 @@ func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 		return 0, false
 	}
 	switch c := l.rest[0]; {
+	case isLetter(c): // fast path: may only start a table
 	case Fence(l.rest) > 0:
 		return Code, true
 	case (c == '$' || c == '%') && !s.prose:
@@ -475,11 +480,14 @@ func (s *scanner) whole(off int) int {
 // inside returns a scanner for the content of a container: an item, a quote or a footnote. The next call reuses it.
 func (s *scanner) inside(container span.Span) *scanner {
 	first := s.line(container.Start)
-	marker, from, column, quote := strings.Index(first.rest, "]:")+len("]:"), 0, codeIndent, first.rest[0] == '>'
+	var marker, from, column int
+	quote := first.rest[0] == '>'
 	if m, ok := listMarker(first); ok {
 		marker, from, column = m.bytes, first.indent+m.bytes, m.width
 	} else if quote {
 		marker, from, column = 1, first.indent+1, first.indent+2
+	} else {
+		marker, column = strings.Index(first.rest, "]:")+len("]:"), codeIndent
 	}
 	if s.inner == nil {
 		s.inner = &scanner{depth: s.depth + 1, work: s.work, prose: s.prose, outer: s}
@@ -520,11 +528,11 @@ func (s *scanner) inside(container span.Span) *scanner {
 // startsTable reports whether a line is the first line of a table: the next line must be a delimiter row with the same
 // number of cells.
 func (s *scanner) startsTable(l line) bool {
-	if strings.IndexByte(l.rest, '|') < 0 {
+	if strings.IndexByte(l.rest, '|') < 0 || l.next >= len(s.text) || strings.IndexByte("|:- \t", s.text[l.next]) < 0 {
 		return false
 	}
-	next, ok := s.after(l)
-	return ok && !next.blank() && next.indent < codeIndent && StartsTable(l.rest, next.rest)
+	next := s.line(l.next)
+	return next.indent < codeIndent && StartsTable(l.rest, next.rest)
 }
 
 // StartsTable reports whether two lines without indentation are the header and the delimiter row of a table.

@@ -101,8 +101,11 @@ func isFootnote(s string) bool {
 
 // label returns the offset after the label of a link reference definition, or 0 if there is none.
 func label(s string) int {
+	if !strings.HasPrefix(s, "[") {
+		return 0
+	}
 	end := strings.Index(s, "]:")
-	if end < 2 || s[0] != '[' || strings.ContainsAny(s[1:end], "[]") {
+	if end < 2 || strings.ContainsAny(s[1:end], "[]") {
 		return 0
 	}
 	return end + 2

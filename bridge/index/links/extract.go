@@ -17,11 +17,10 @@ import (
 // It includes links in Obsidian's own comments (%%...%%) and in math. A reference definition counts as a link; its
 // references do not. The result shares the memory of text.
 func Extract(text string) []Link {
-	most := strings.Count(text, "[[") + strings.Count(text, "](") + strings.Count(text, "]:")
-	if most == 0 {
+	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") && !strings.Contains(text, "]:") {
 		return nil
 	}
-	s := scanner{text: text, links: make([]Link, 0, min(most, 100))}
+	s := scanner{text: text, links: make([]Link, 0, min(strings.Count(text, "["), 100))}
 	body := s.frontMatter()
 	for b := range block.Leaves(text[body:]) {
 		s.block(b.Kind, body+b.Start, body+b.End)
@@ -50,12 +49,9 @@ func (s *scanner) block(kind block.Kind, off, end int) {
 		}
 		s.inline(off, end)
 	case block.Paragraph, block.Heading, block.Definition:
-		for next := off; off < end; off = next {
+		for ok := true; ok && off < end; {
 			off += len(s.text[off:end]) - len(strings.TrimLeft(s.text[off:end], " \t>")) // also markers of the quotes around the block
-			next = min(end, s.lineEnd(off))
-			if !s.definition(off, off+len(strings.TrimRight(s.text[off:next], " \t\r\n"))) {
-				break
-			}
+			off, ok = s.definition(off, end)
 		}
 		s.inline(off, end)
 	default:

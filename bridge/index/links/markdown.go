@@ -74,13 +74,16 @@ func destinationAndTitle(text string, off int) (d destination, ok bool) {
 	return d, true
 }
 
-// definition adds the link of the reference definition on one line at text[off:end] (CommonMark 0.31, "link reference
-// definition"). It reports whether there is a definition. A footnote is not a definition.
-func (s *scanner) definition(off, end int) bool {
-	text := s.text[:end]
-	if !strings.HasPrefix(text[off:], "[") || strings.HasPrefix(text[off:], "[^") {
-		return false
+// definition adds the link of the reference definition on the first line of text[off:end] (CommonMark 0.31, "link
+// reference definition"), and returns the offset of the next line. If there is no definition, it returns off. A footnote
+// is not a definition.
+func (s *scanner) definition(off, end int) (next int, ok bool) {
+	if !strings.HasPrefix(s.text[off:end], "[") || strings.HasPrefix(s.text[off:end], "[^") {
+		return off, false
 	}
+	next = min(end, s.lineEnd(off))
+	text := strings.TrimRight(s.text[:next], " \t\r\n")
+	end = len(text)
 	label := off + 1
 	for label < end && text[label] != ']' && text[label] != '[' {
 		if text[label] == '\\' {
@@ -89,17 +92,17 @@ func (s *scanner) definition(off, end int) bool {
 		label++
 	}
 	if !strings.HasPrefix(text[min(label, end):], "]:") || strings.TrimSpace(text[off+1:label]) == "" {
-		return false
+		return off, false
 	}
 	d, ok := destinationAndTitle(text[:min(end, label+maxDestination)], label+2)
 	if !ok || d.end != end || d.len == 0 {
-		return false
+		return off, false
 	}
 	if l, ok := d.link(s.text, bracket{off: off}); ok {
 		l.Kind = Definition
 		s.links = append(s.links, l)
 	}
-	return true
+	return next, true
 }
 
 // bareDestination returns the length of the destination at the start of s. The destination ends before white space, a

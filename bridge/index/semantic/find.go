@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -120,38 +121,33 @@ type near struct {
 	passage int
 }
 
-// nearest returns the notes that are nearest to a vector, at most pool of them, best first.
+// nearest returns the notes that are nearest to a vector, at most pool of them, best first. notes must be sorted by path.
+// There are none if the stored vectors have another length.
 func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	score := x.scorer(v)
+	if len(v) != x.dims {
+		return nil
+	}
+	to, size := newFactor(v), vectorHead+x.dims
 	var list []near
-	least := unrelated
 	for i, k := range pairs(x.notes, notes) {
 		if i < 0 || k < 0 || x.notes[i] != notes[k] {
 			continue
 		}
 		best := near{info: notes[k]}
-		passage := 0
-		for _, p := range x.each(x.vectors[i]) {
-			if s := score(p); s > best.score {
+		for passage, rest := 0, x.vectors[i]; len(rest) > 0; passage, rest = passage+1, rest[size:] {
+			if s := to.similarity(rest[:size]); s > best.score {
 				best.score, best.passage = s, passage
 			}
-			passage++
 		}
-		if best.score >= least {
-			list = append(list, best)
-			least = max(least, best.score*nearEnough)
+		if best.score < unrelated || len(list) == pool && best.score <= list[pool-1].score {
+			continue
 		}
+		at := sort.Search(len(list), func(i int) bool { return list[i].score < best.score })
+		list = slices.Insert(list[:min(len(list), pool-1)], at, best)
 	}
-	list = slices.DeleteFunc(list, func(n near) bool { return n.score < least })
-	slices.SortFunc(list, func(a, b near) int {
-		if byScore := cmp.Compare(b.score, a.score); byScore != 0 {
-			return byScore
-		}
-		return cmp.Compare(a.info.Path, b.info.Path)
-	})
-	return list[:min(pool, len(list))]
+	return slices.DeleteFunc(list, func(n near) bool { return n.score < list[0].score*nearEnough })
 }
 
 type candidate struct {

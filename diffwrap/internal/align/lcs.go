@@ -85,7 +85,8 @@ func (m *Matcher) part(a, b []int, base int, match []int) {
 // survey finds the indices of the tokens that occur on both sides, because other tokens cannot match. It also finds the
 // index pairs of the tokens that occur once on each side.
 func (m *Matcher) survey(a, b []int) {
-	m.ai, m.bi, m.unique = m.ai[:0], m.bi[:0], m.unique[:0]
+	m.ai, m.bi = slices.Grow(m.ai[:0], len(a)), slices.Grow(m.bi[:0], len(b))
+	m.unique = slices.Grow(m.unique[:0], min(len(a), len(b)))
 	for _, t := range a {
 		m.countA[t]++
 	}
@@ -130,7 +131,7 @@ func (m *Matcher) matchAnchors(a, b []int, base int, match []int) {
 
 // longestChain returns the longest subsequence of pairs with ascending second members, by patience sorting.
 func longestChain(pairs [][2]int) [][2]int {
-	var piles []int // index of the top pair of each pile
+	piles := make([]int, 0, len(pairs)) // index of the top pair of each pile
 	previous := make([]int, len(pairs))
 	for k, p := range pairs {
 		at, _ := slices.BinarySearchFunc(piles, p[1], func(top, j int) int { return pairs[top][1] - j })
@@ -208,7 +209,7 @@ func asRune(n int) rune {
 // Slide normalizes an insertion or deletion that could be at several places ("a new a" after "a"): it moves the change
 // as far down as possible. So unchanged text comes first, and the same change always looks the same.
 func (m *Matcher) Slide(a, b, match []int) {
-	m.back = m.back[:0]
+	m.back = slices.Grow(m.back[:0], len(b))
 	for range b {
 		m.back = append(m.back, -1)
 	}

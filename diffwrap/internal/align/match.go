@@ -51,7 +51,7 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 		r.Part(old[i:k], new[j:partner], j, match[i:k])
 		i, j = k+1, partner+1
 	}
-	for k, partner := range append(slices.Clone(match), len(new)) {
+	for k, partner := range slices.Concat(match, []int{len(new)}) {
 		if partner < 0 {
 			continue
 		}
@@ -69,7 +69,7 @@ func matchLines(r *Comparer, o, n *lineText) []int {
 }
 
 func filled(p *lineText) []int {
-	var out []int
+	out := make([]int, 0, len(p.lines))
 	for i := range p.lines {
 		if p.exact && strings.ContainsFunc(p.text(i), markdown.InWord) || !p.exact && !p.blank(i) {
 			out = append(out, i)
