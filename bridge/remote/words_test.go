@@ -97,7 +97,13 @@ func (w *wordsOfTwo) apart() {
 func (w *wordsOfTwo) meet() {
 	w.typist.note("n.md")
 	meet(w.mounts[0], w.mounts[1], w.n)
-	w.typist.note("n.md")
+	for _, c := range w.mounts {
+		c.await("the user's text", func() bool {
+			_, doc := w.typist.note("n.md")
+			v, err := c.Open(w.Context(), w.n)
+			return err == nil && v.Raw() == doc.Text(model.ContentsName).String()
+		})
+	}
 	both(w.mounts[0], w.mounts[1], w.n)
 }
 
