@@ -67,7 +67,7 @@ func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*L
 }
 
 // Append adds a frame. The frame survives a crash of the process when Append returns, and a power cut after Sync. After
-// an error the log is unchanged.
+// an error the log is unchanged. The log keeps body, which the caller must not change any more.
 func (l *Log) Append(body []byte) (LSN, error) {
 	if len(body) == 0 || len(body) > maxFrame {
 		return 0, ErrTooLarge
@@ -82,7 +82,7 @@ func (l *Log) Append(body []byte) (LSN, error) {
 		return 0, err
 	}
 	l.last++
-	l.unsynced = append(l.unsynced, slices.Clone(body))
+	l.unsynced = append(l.unsynced, body)
 	return l.last, nil
 }
 
