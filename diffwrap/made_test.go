@@ -350,3 +350,18 @@ func TestALineThatMovesAgainStaysInItsSuggestion(t *testing.T) {
 		}
 	}
 }
+
+// A program that appends to a text without a final line break (echo more >>Note.md) makes one suggestion.
+func TestAppendedLineIsOneSuggestion(t *testing.T) {
+	for _, c := range []struct{ raw, shown, want string }{
+		{"abc", "abc x\n", "abc{++ x++}{++\n++}"},
+		{"abc", "abcx\n", "{--abc--}{++abcx++}{++\n++}"},
+		{"- a\n- b", "- a\n- b.\n", "- a\n- b{++.++}{++\n++}"},
+		{"# a", "# a b\n\n", "# a{++ b++}{++\n\n++}"},
+	} {
+		r, err := Options{}.Put(c.raw, c.shown)
+		if after := Apply(c.raw, r.Edits); err != nil || after != c.want || len(r.Made) != 1 {
+			t.Errorf("%q with %q: stored %q, made %+v, %v", c.raw, c.shown, after, r.Made, err)
+		}
+	}
+}

@@ -165,6 +165,7 @@ func (t *tracer) follow() {
 			}
 		}
 	}
+	t.joinBlank()
 	t.joinMoved()
 	for k := range t.old {
 		if f := &t.old[k]; f.lost && !f.inHunk {
@@ -318,6 +319,17 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 		return k, false, spans[k].Start - at
 	}
 	return k, true, min(limit, spans[k].End-at)
+}
+
+// joinBlank joins white space that a hunk inserts with the text that the hunk before it inserts: a line break alone is
+// nothing to decide on.
+func (t *tracer) joinBlank() {
+	for i := 1; i < len(t.written); i++ {
+		a, b := &t.written[i-1], &t.written[i]
+		if a.view.End == b.view.Start && !a.comment && !b.comment && len(t.deleted[b.hunk]) == 0 && strings.TrimSpace(b.view.Of(t.New)) == "" {
+			t.join(a.hunk, b.hunk)
+		}
+	}
 }
 
 // joinMoved joins what deletes a word with the hunk that inserts it again: another hunk, or a suggestion that loses the word.
