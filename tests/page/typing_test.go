@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
@@ -79,6 +80,8 @@ func TestTypedFormIsNotLost(t *testing.T) {
 		"another form":        {"beside birds > Edit"},
 		"all of the note":     {"click Accept 2 in this note"},
 		"undo in other notes": {"click Undo"},
+		"Esc":                 {"press Escape"},
+		"to leave, and Esc":   {"leave", "press Escape", "leave"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -116,4 +119,26 @@ func TestDecisionLeavesAnotherForm(t *testing.T) {
 	b.do(t, "beside cat > Accept this text")
 	b.do(t, "wait accepted as you wrote it")
 	harness.FileBecomes(t, m.VaultPath("A.md"), "One typed cat.\n\nThree fat birds.\n")
+}
+
+// What a person has typed in a comment is not lost by Esc, nor by leaving the page.
+func TestTypedCommentIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	s.Mount(t, s.Vault(t, "Vault", map[string]string{"A.md": "One {--red--}{++blue++} cat.\n"}))
+	b := openPage(t, reviewPage(t, s))
+	b.do(t, "wait 1 pending suggestion")
+	b.do(t, "reload") // nothing is typed, so the browser does not ask
+	b.do(t, "press c")
+	b.do(t, "wait Ask for another version.")
+	b.do(t, "type shorter")
+	b.do(t, "leave")
+	if p := b.do(t, "press Escape"); !slices.Contains(p.Buttons, "Close") {
+		t.Errorf("buttons %q", p.Buttons)
+	}
+	b.do(t, "wait What you typed is here, to copy")
+	b.do(t, "leave")
+	b.do(t, "click Close")
+	b.do(t, "reload")
+	b.do(t, "wait 1 pending suggestion")
 }

@@ -17,6 +17,7 @@
 //	wait TEXT       until the page shows TEXT
 //	tab N           goes on in the Nth tab, which is opened if there is none
 //	reload          loads the tab anew
+//	leave           tries to reload the tab, and stays if the browser asks
 //	hold PATH       keeps the answers of the API to what begins with a path from the page
 //	release         lets the page have them
 //	shot FILE       draws what is to be seen
@@ -244,6 +245,10 @@ async function drive(connection) {
 		async reload() {
 			await page.reload();
 			await drawn(page);
+		},
+		async leave() {
+			const asked = page.waitForEvent("dialog").then((d) => d.dismiss());
+			await Promise.all([asked, page.evaluate(() => { setTimeout(() => location.reload()); })]);
 		},
 		async hold(path) {
 			const released = new Promise((resolve) => { release = resolve; });

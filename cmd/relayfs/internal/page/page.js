@@ -447,7 +447,7 @@ function openForm(list, verdict) {
 	focusOn(list[0].id);
 }
 
-// leaveForm takes the open form away as the person goes elsewhere. What they have typed stays to be copied.
+// leaveForm takes the open form away. What the person has typed stays to be copied.
 function leaveForm() {
 	const text = form?.text;
 	form = null;
@@ -456,7 +456,7 @@ function leaveForm() {
 
 function closeForm() {
 	const id = form?.ids[0];
-	form = null;
+	leaveForm();
 	redraw();
 	if (id) focusOn(id);
 	refresh(); // what has changed under the form
@@ -820,21 +820,21 @@ async function converse(path, request, done) {
 }
 
 const conversation = {
-	reply: (t) => write(`Answer to “${t.remarks.at(-1).text}”`, (text) => converse("/comment", { thread: t.id, text }, `comment in ${t.path}`)),
+	reply: (t) => write(`Answer to “${t.remarks.at(-1).text}”`, (text) => converse("/comment", { thread: t.id, text }, `comment in ${t.path}`), keepText),
 	resolve: (t) => converse("/resolve", { threads: [t.id] }, `thread resolved in ${t.path}`),
 };
 
 // askAgain has the author of suggestions make another version: they stay pending.
 function askAgain([s]) {
 	if (!s.line) return say("a proposal stands in no text: reject it with a reason", true);
-	write(`Ask for another version. ${gist(s)}`, (text) => converse("/comment", { suggestion: s.id, text }, `comment in ${s.path}`));
+	write(`Ask for another version. ${gist(s)}`, (text) => converse("/comment", { suggestion: s.id, text }, `comment in ${s.path}`), keepText);
 }
 
 // commentOn writes a comment behind what is selected of the note.
 function commentOn(quote) {
 	const path = place;
 	if (!quote) return say("select the text that the comment is about", true);
-	write(`Comment on “${quote}”`, (text) => converse("/comment", { path, quote, text }, `comment in ${path}`));
+	write(`Comment on “${quote}”`, (text) => converse("/comment", { path, quote, text }, `comment in ${path}`), keepText);
 }
 
 function commentButton() {
@@ -1138,5 +1138,10 @@ openQueue(!narrow.matches);
 $("undo").addEventListener("click", undo);
 $("history").addEventListener("click", () => openPlace(history, true));
 $("helped").addEventListener("click", () => $("help").showModal());
+
+// The browser asks before the page goes with what a person has typed.
+addEventListener("beforeunload", (ev) => {
+	if (form?.text || [...document.querySelectorAll(".kept textarea, .write textarea")].some((e) => e.value)) ev.preventDefault();
+});
 
 follow();

@@ -29,11 +29,15 @@ export function drawAnswer({ old, new: now, reason }) {
 }
 
 // write asks for a comment in a dialog. send gets its text, and returns whether it was taken; if not, what was typed
-// stays there.
-export function write(title, send) {
+// stays there. keep gets what was typed in a dialog that is closed.
+export function write(title, send, keep) {
 	const text = element("textarea", { maxLength: maxComment, dir: "auto", ariaLabel: title, rows: 3 });
 	const dialog = element("dialog", { className: "write", ariaLabel: title });
 	const before = document.activeElement;
+	const cancel = () => {
+		if (!sending && text.value.trim()) keep(text.value);
+		close();
+	};
 	const close = () => {
 		dialog.close();
 		dialog.remove();
@@ -53,10 +57,10 @@ export function write(title, send) {
 	};
 	dialog.oncancel = (ev) => {
 		ev.preventDefault();
-		close();
+		cancel();
 	};
 	dialog.append(element("p", { dir: "auto" }, title), text, element("div", { className: "actions" },
-		button("Comment", "Enter", done, "accept"), button("Cancel", "Esc", close, "quiet")));
+		button("Comment", "Enter", done, "accept"), button("Cancel", "Esc", cancel, "quiet")));
 	document.body.append(dialog);
 	dialog.showModal();
 	text.focus();
