@@ -135,8 +135,8 @@ func (w *watcher) watch(f *file) {
 }
 
 // writers reports whether a program has f open for writing. certain is false if the system cannot determine that.
-func (f *file) writers() (open, certain bool) {
-	release, err := f.open.Lease()
+func writers(f disk.File) (open, certain bool) {
+	release, err := f.Lease()
 	if err == nil {
 		release()
 		return false, true
@@ -148,7 +148,7 @@ func (f *file) writers() (open, certain bool) {
 // mergeIfSaved merges a completed save to f into the note, and reports whether f needs another check.
 func (w *watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again bool) {
 	// Call writers before Info, so that Info shows everything that a finished writer has written.
-	open, certain := f.writers()
+	open, certain := writers(f.open)
 	st, err := f.open.Info()
 	stamp := vaultdir.StampOf(&st)
 	f.seen.Update(stamp, err, now)

@@ -166,3 +166,20 @@ func TestTooManyFiles(t *testing.T) {
 		w.want(map[string]string{"N.md": "top\nmiddle, ours again\nend\nhers\n"})
 	})
 }
+
+// A file that a program can still write to has a name, by which the next process finds it after a kill.
+func TestWritableFileKeepsAName(t *testing.T) {
+	inBubble(t, "old\n", func(t *testing.T, w *world) {
+		f := w.open("N.md")
+		w.ok(w.replace("ours\n"))
+		time.Sleep(time.Hour)
+		if w.temp() == "" {
+			t.Error("the file has no name")
+		}
+		w.ok(f.Close())
+		time.Sleep(time.Hour)
+		if left := w.temp(); left != "" {
+			t.Errorf("%s is left", left)
+		}
+	})
+}

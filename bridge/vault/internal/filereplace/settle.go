@@ -38,14 +38,14 @@ type syncer struct {
 }
 
 type pendingSync struct {
-	rel       string
-	dir       disk.Dir  // folder of the new file
-	file      disk.File // the new file, even if a program has moved it
-	preImage  *Temp
-	settled   func()        // called when the swap is durable
-	done      chan struct{} // closed when the swap is settled or has failed
-	err       error         // error of the file's sync; read it after done is closed
-	unwatched chan struct{} // closed when late writes to the pre-image are not watched any more
+	rel      string
+	dir      disk.Dir  // folder of the new file
+	file     disk.File // the new file, even if a program has moved it
+	preImage *Temp
+	old      watched       // the pre-image; closed when late writes to it are not watched any more
+	settled  func()        // called when the swap is durable
+	done     chan struct{} // closed when the swap is settled or has failed
+	err      error         // error of the file's sync; read it after done is closed
 }
 
 // add takes over a swap. It blocks while there are too many unsettled swaps.
@@ -127,13 +127,16 @@ func (t *syncer) syncRound(round []*pendingSync) {
 		}
 		s.err = fileErrs[i]
 		close(s.done)
+		s.file.Close()
+		<-t.slots
+		open, certain := writers(s.old)
 		switch {
 		case fileErrs[i] != nil:
 			s.preImage.file.Close() // the next start handles the pre-image
 			t.forget(s)
-		case s.preImage.isChanged(): // a late save has yet to be merged into the note
-			go func() {
-				<-s.unwatched
+		case open || !certain || s.preImage.isChanged():
+			go func() { // after a kill, the next start must find what a program has written since
+				<-s.old.closed
 				s.preImage.Discard()
 				t.forget(s)
 			}()
@@ -144,11 +147,9 @@ func (t *syncer) syncRound(round []*pendingSync) {
 	}
 }
 
-// forget releases the files of a settled swap.
+// forget releases the folder of a swap whose pre-image is not needed any more.
 func (t *syncer) forget(s *pendingSync) {
-	s.file.Close()
 	s.dir.Close()
-	<-t.slots
 	t.all.Done()
 }
 

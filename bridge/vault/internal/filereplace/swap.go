@@ -135,7 +135,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	sw.s.late.add(sw.at.Rel, old, sw.r.IfMatch, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
 	sw.old, sw.at.Dir, sw.temp = nil, nil, nil
-	sw.s.syncer.add(&pendingSync{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Durable, unwatched: old.closed})
+	sw.s.syncer.add(&pendingSync{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, old: old, settled: sw.r.Durable})
 	return stamp, nil
 }
 

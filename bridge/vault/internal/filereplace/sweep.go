@@ -261,6 +261,8 @@ func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 		}
 		if lost {
 			w.s.o.Log.Warn("a note that was saved right before a crash is not at its path; its previous content is kept in the trash")
+		} else {
+			w.s.o.Log.Warn("a program saved a note right before a crash, but had opened it before an agent's save; its text is kept in the trash")
 		}
 	case l.tag.made(dir, l.name, &info): // the content is in the log, or its save was never acknowledged
 		w.s.unrenamed.Store(newFile{info.Inode, l.tag.modTime}, true)
