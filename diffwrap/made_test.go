@@ -358,6 +358,7 @@ func TestAppendedLineIsOneSuggestion(t *testing.T) {
 		{"abc", "abcx\n", "{--abc--}{++abcx++}{++\n++}"},
 		{"- a\n- b", "- a\n- b.\n", "- a\n- b{++.++}{++\n++}"},
 		{"# a", "# a b\n\n", "# a{++ b++}{++\n\n++}"},
+		{"a\r\nb\r\n", "a\r\nb\r\nc\n", "a\r\nb{++\r\nc++}{--\r\n--}{++\n++}"},
 	} {
 		r, err := Options{}.Put(c.raw, c.shown)
 		if after := Apply(c.raw, r.Edits); err != nil || after != c.want || len(r.Made) != 1 {

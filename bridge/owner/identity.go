@@ -234,6 +234,9 @@ func nested(c LockRequest) error {
 // Adopt makes an existing state folder the state of the vault in c. from is the path of that folder, which no process
 // may serve. If the vault has a state already, Adopt sets it aside and returns its new name; otherwise aside is "".
 func Adopt(from string, c LockRequest) (aside string, err error) {
+	if from == c.State {
+		return "", fmt.Errorf("%s has that data already", c.name())
+	}
 	defer lockStateDirs(filepath.Dir(c.State))()
 	for _, state := range []string{from, c.State} {
 		if isOwned(state) {

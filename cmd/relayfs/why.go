@@ -48,7 +48,11 @@ mount keeps the last 200 refusals until it ends.`,
 			}
 			return show(e, list, func(w io.Writer, list []model.Refusal) {
 				if info := c.Info(); len(list) == 0 {
-					fmt.Fprintf(e.stderr, "%v has refused no operation since %s\n", info, info.Started.Local().Format("2006-01-02 15:04"))
+					where := ""
+					if p != "" {
+						where = " in " + cli.OneLine(string(p))
+					}
+					fmt.Fprintf(e.stderr, "%v has refused no operation%s since %s\n", info, where, info.Started.Local().Format("2006-01-02 15:04"))
 				}
 				printRefusals(w, list)
 			})

@@ -321,12 +321,14 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// joinBlank joins white space that a hunk inserts with the text that the hunk before it inserts: a line break alone is
-// nothing to decide on.
+// joinBlank joins a hunk that inserts white space, or replaces white space with it, with the text that the hunk before it
+// inserts: a line break alone is nothing to decide on.
 func (t *tracer) joinBlank() {
+	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
 	for i := 1; i < len(t.written); i++ {
 		a, b := &t.written[i-1], &t.written[i]
-		if a.view.End == b.view.Start && !a.comment && !b.comment && len(t.deleted[b.hunk]) == 0 && strings.TrimSpace(b.view.Of(t.New)) == "" {
+		replacesText := func(w wrapped) bool { return !blank(w.Of(t.Doc.Raw)) }
+		if a.view.End == b.view.Start && !a.comment && !b.comment && blank(b.view.Of(t.New)) && !slices.ContainsFunc(t.deleted[b.hunk], replacesText) {
 			t.join(a.hunk, b.hunk)
 		}
 	}
