@@ -438,6 +438,7 @@ func (s *scanner) containers(b Block) (out []span.Span) {
 	case Quote, Callout, Footnote:
 		return []span.Span{b.Span}
 	case List:
+		out = make([]span.Span, 0, 4)
 		column := 0
 		for at := b.Start; at < b.End; {
 			l := s.line(at)

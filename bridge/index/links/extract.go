@@ -50,7 +50,9 @@ func (s *scanner) block(kind block.Kind, off, end int) {
 		s.inline(off, end)
 	case block.Paragraph, block.Heading, block.Definition:
 		for ok := true; ok && off < end; {
-			off += len(s.text[off:end]) - len(strings.TrimLeft(s.text[off:end], " \t>")) // also markers of the quotes around the block
+			for off < end && strings.IndexByte(" \t>", s.text[off]) >= 0 { // also markers of the quotes around the block
+				off++
+			}
 			off, ok = s.definition(off, end)
 		}
 		s.inline(off, end)

@@ -90,7 +90,7 @@ func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after P
 		return a, ctx.Err()
 	}
 	a.Meaning = err
-	list := x.fused(notes, words, asked)
+	list := x.fused(notes, len(notes) == len(all), words, asked)
 	from := slices.IndexFunc(list, func(c *candidate) bool { return c.info.Path == after.Path }) + 1
 	if from == 0 {
 		from = min(after.Number, len(list))
@@ -157,7 +157,8 @@ type candidate struct {
 	passage int  // index of its best passage by meaning
 }
 
-func (x *Index) fused(notes []*index.NoteInfo, words *lexical.Query, asked []float32) []*candidate {
+// fused ranks notes by both searches. all reports whether they are all notes of the workspace.
+func (x *Index) fused(notes []*index.NoteInfo, all bool, words *lexical.Query, asked []float32) []*candidate {
 	find := func(p model.Path) *index.NoteInfo {
 		i, found := slices.BinarySearchFunc(notes, p, func(n *index.NoteInfo, p model.Path) int { return cmp.Compare(n.Path, p) })
 		if !found {
@@ -177,7 +178,7 @@ func (x *Index) fused(notes []*index.NoteInfo, words *lexical.Query, asked []flo
 		c.score += weight / float64(rankOffset+rank+1)
 		return c
 	}
-	chosen := func(key string) bool { return find(model.Path(key)) != nil }
+	chosen := func(key string) bool { return all || find(model.Path(key)) != nil }
 	for rank, h := range x.words.Search(words, chosen, pool) {
 		if info := find(model.Path(h.Key)); info != nil {
 			add(info, rank, wordsWeight*h.Part)
