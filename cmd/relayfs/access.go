@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -193,6 +194,11 @@ The differences from the current note become suggestions.`,
 					return cli.Usagef("stdin is empty: give the whole new text of %q on stdin, a part with --old and --new, or --empty to delete the whole text", args[0])
 				}
 				change.Tool, change.Args = "write", map[string]any{"content": string(data)}
+			}
+			for _, text := range change.Args {
+				if s, ok := text.(string); ok && !utf8.ValidString(s) {
+					return cli.Usagef("the text is not valid UTF-8: notes are UTF-8 text, so convert it first, for example with iconv")
+				}
 			}
 			return f.askAbout(cmd.Context(), e, args, func(c *api.Client, paths []string) error {
 				change.Args["file_path"] = paths[0]

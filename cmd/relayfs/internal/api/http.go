@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -23,10 +24,14 @@ func HandleGet(mux *http.ServeMux, path string, get func(*http.Request) (any, er
 func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Context, Q) (A, error)) {
 	mux.HandleFunc("POST "+path, jsonHandler(func(r *http.Request) (any, error) {
 		var req Q
-		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-			if errors.Is(err, io.EOF) { // the body is empty
-				err = io.ErrUnexpectedEOF
-			}
+		body, err := io.ReadAll(r.Body)
+		if err == nil && !utf8.Valid(body) {
+			err = model.ErrInvalidUTF8 // package json would replace the invalid bytes
+		}
+		if err == nil {
+			err = json.Unmarshal(body, &req)
+		}
+		if err != nil {
 			return nil, cli.Usagef("invalid JSON in the request: %s", cli.Text(err))
 		}
 		return do(r.Context(), req)

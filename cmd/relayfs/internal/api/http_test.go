@@ -1,0 +1,22 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// What a client sends is not changed: a request that is no text is refused.
+func TestInvalidRequests(t *testing.T) {
+	mux := http.NewServeMux()
+	HandlePost(mux, "/echo", func(_ context.Context, text string) (string, error) { return text, nil })
+	for body, want := range map[string]int{`"é"`: 200, "\"\xff\"": 400, "": 400, `"a" "b"`: 400, `{}`: 400} {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/echo", strings.NewReader(body)))
+		if w.Code != want || want == 400 && !strings.HasPrefix(w.Body.String(), "invalid JSON in the request: ") {
+			t.Errorf("%q: %d %s", body, w.Code, w.Body)
+		}
+	}
+}
