@@ -111,7 +111,7 @@ func TestWhy(t *testing.T) {
 	}
 	m.Stop(t)
 	harness.CheckRefused(t, s.Run(t, "why", vault), "is neither on a mount nor in a vault that relayfs serves") // only the other one is
-	if out := s.Run(t, "why", other.Vault); out.Code != 0 || !strings.Contains(out.Stderr, "has refused no operation since ") {
+	if out := s.Run(t, "why", other.Vault); out.Code != 0 || !strings.Contains(out.Stderr, "has refused no operation in Other/ since ") {
 		t.Errorf("of the other mount: %+v", out)
 	}
 	other.Stop(t)
