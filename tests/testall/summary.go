@@ -81,6 +81,8 @@ func (s *summary) end(id testID, ev event) {
 			}
 		}
 		fmt.Fprint(s.out, strings.Join(lines, ""))
+	case slices.ContainsFunc(lines, isRace): // the report may be in the output of a test that passes
+		fmt.Fprint(s.out, strings.Join(lines, ""))
 	case ev.Action == "skip" && id.Test != "":
 		s.skipped = append(s.skipped, fmt.Sprintf("%s: %s", id.Test, skipReason(lines)))
 	case ev.Action == "pass" && id.Test == "":
@@ -89,7 +91,12 @@ func (s *summary) end(id testID, ev event) {
 }
 
 func isFatal(line string) bool {
-	return strings.Contains(line, "DATA RACE") || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:")
+	return isRace(line) || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:")
+}
+
+// isRace reports whether a line belongs to a data race. Each test that runs at that time fails and says so.
+func isRace(line string) bool {
+	return strings.Contains(line, "DATA RACE") || strings.Contains(line, "race detected during execution of test")
 }
 
 func topLevel(id testID) testID {

@@ -79,6 +79,15 @@ func TestSummary(t *testing.T) {
 {"Action":"pass","Package":"p"}`,
 			want: []string{"panic: lost\n", "failed\tp, see above\n", "2 passed, 1 failed\n"},
 		},
+		{
+			name: "a data race is shown, also if its report is in the output of a test that passes, and is not repeated",
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}
+{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"    testing.go:1712: race detected during execution of test\n"}
+{"Action":"fail","Package":"p","Test":"TestB"}
+{"Action":"fail","Package":"p"}`,
+			want: []string{"WARNING: DATA RACE\n", "race detected during execution of test\n", "failed\tp TestB\n", "1 passed, 1 failed\n"},
+		},
 		{name: "nothing run is not well", events: `{"Action":"skip","Package":"p"}`, want: []string{"0 passed, 0 failed\n"}},
 	}
 	for _, tt := range tests {
