@@ -144,7 +144,8 @@ func (s Search) onlyOwner(base string) (*owner.Info, error) {
 		return nil, err
 	}
 	if len(live) > 1 {
-		if near := slices.DeleteFunc(slices.Clone(live), func(info owner.Info) bool { return !serves(info, s.Near) }); len(near) > 0 {
+		spellings := spellingsOf(s.Near)
+		if near := slices.DeleteFunc(slices.Clone(live), func(info owner.Info) bool { return !serves(info, spellings) }); len(near) > 0 {
 			live = near
 		}
 	}
@@ -179,9 +180,10 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 			}
 		}
 	}
+	here := spellingsOf("")
 	slices.SortStableFunc(owners, func(a, b owner.Info) int {
-		switch ofHere := serves(a, ""); {
-		case ofHere == serves(b, ""):
+		switch ofHere := serves(a, here); {
+		case ofHere == serves(b, here):
 			return 0
 		case ofHere:
 			return -1
@@ -191,23 +193,29 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 	return owners, nil
 }
 
-func serves(info owner.Info, path string) bool {
-	_, ok := pathIn(info, path)
+func serves(info owner.Info, spellings []string) bool {
+	_, ok := pathIn(info, spellings)
 	return ok
 }
 
-// pathIn maps the path of a file or folder to a path in an owner's workspace. ok is false if the file is neither on the
-// owner's mount nor in one of its vaults.
-func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
+// spellingsOf returns the absolute paths of a file or folder: the given one, and the one without symbolic links in its
+// folder.
+func spellingsOf(path string) []string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", false
+		return nil
 	}
-	real := abs
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
-		real = filepath.Join(dir, filepath.Base(abs))
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return []string{abs}
 	}
-	for _, at := range []string{abs, real} {
+	return []string{abs, filepath.Join(dir, filepath.Base(abs))}
+}
+
+// pathIn maps the path of a file or folder, given by its spellings, to a path in an owner's workspace. ok is false if the
+// file is neither on the owner's mount nor in one of its vaults.
+func pathIn(info owner.Info, spellings []string) (p model.Path, ok bool) {
+	for _, at := range spellings {
 		if info.Mountpoint != "" && owner.IsWithin(info.Mountpoint, at) {
 			return within(info.Mountpoint, at), true
 		}
@@ -224,7 +232,7 @@ func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
 // owner's mount or in one of its vaults, and path itself for all others.
 func PathIn(info owner.Info, path string) string {
 	if _, err := os.Lstat(path); err == nil {
-		if p, ok := pathIn(info, path); ok {
+		if p, ok := pathIn(info, spellingsOf(path)); ok {
 			return string(p)
 		}
 	}
@@ -248,9 +256,9 @@ func ServesFolder(info owner.Info, p model.Path) bool {
 // If no process serves path, At uses the owner that Find returns without args, or the user's only owner, and interprets
 // path as a path in the workspace of that owner. The client is nil if there is no owner.
 func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path, error) {
-	all := owner.All(ctx)
+	all, spellings := owner.All(ctx), spellingsOf(path)
 	for _, info := range all {
-		if p, ok := pathIn(info, path); ok {
+		if p, ok := pathIn(info, spellings); ok {
 			c := owner.NewClient(info)
 			return c, p, c.Alive(ctx)
 		}
