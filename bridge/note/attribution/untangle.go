@@ -114,7 +114,7 @@ func (u *Units) hasSyntax(s diffwrap.Span) bool {
 
 // Corrected returns the edits that rewrite marks from the facts where both differ, and remove unmatched delimiters. known
 // has the known marks of the text. They differ if marks are tangled (a delimiter is part of the text), or if pending text
-// is in a mark of the other kind. Other pending text outside of marks is a user's decision: the user has removed the
+// is in an agent's mark of the other kind. Other pending text outside of marks is a user's decision: the user has removed the
 // delimiters. Unmarked suggestions lost them to a decision on another one.
 func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	if u.facts == nil {
@@ -124,9 +124,10 @@ func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	tangled := false
 	var wrong []diffwrap.Span // pending text in a mark of the other kind, or without a mark that a user could have removed
 	for _, c := range text {
+		agents := c.Mark >= 0 && u.hasSyntax(marks[c.Mark].Span)
 		for p := range u.In(c.Span) {
 			char, of := p.mark()
-			if tangled = tangled || p.isSyntax(); char == "+" && c.Deleted || char == "-" && c.Added || of != nil && of.unmarked && c.Mark < 0 {
+			if tangled = tangled || p.isSyntax(); agents && (char == "+" && c.Deleted || char == "-" && c.Added) || of != nil && of.unmarked && c.Mark < 0 {
 				wrong = append(wrong, p.Span)
 			}
 		}
