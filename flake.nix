@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-G/KbIkjfXRtEfqo0IPtkNtEAyWJR4lStS9o3+Ht29co=";
+          vendorHash = "sha256-dLrbHiqhkncrvhb70N8xoUD3QrP8HN1YCI7mZmz1qLc=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];

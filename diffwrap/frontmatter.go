@@ -1,11 +1,12 @@
 package diffwrap
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/relayfs/relayfs/diffwrap/block"
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
@@ -139,7 +140,11 @@ func checkFrontMatter(block string) error {
 	last := strings.LastIndex(strings.TrimRight(block, "\r\n"), "\n") + 1
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(block[first:max(first, last)]), &node); err != nil {
-		return refuseFrontMatter(fmt.Sprintf("is not YAML (%s)", strings.TrimPrefix(err.Error(), "yaml: ")), "correct the properties")
+		why := err.Error()
+		if e, ok := errors.AsType[*yaml.LoadError](err); ok {
+			why = fmt.Sprintf("line %d: %s", e.Mark.Line+1, e.Message) // the opening fence is line 1
+		}
+		return refuseFrontMatter("is not YAML ("+why+")", "correct the properties")
 	}
 	if len(node.Content) == 0 {
 		return nil

@@ -9,9 +9,7 @@ import (
 	"strings"
 	"unique"
 
-	goyaml "github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/parser"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // SyntaxError is a parse failure. Line is the line of the note, from 1; Column counts characters, from 1.
@@ -33,10 +31,6 @@ const (
 	maxNodes = 200_000 // maximum number of nodes, plus the characters that aliases and lists used as names repeat
 	maxDepth = 200
 )
-
-// maxExplained is the size in bytes of the largest front matter whose error gets a column: the parser that reports
-// columns needs quadratic time and memory in the number of open brackets.
-const maxExplained = 4 << 10
 
 // Parse returns the properties of a note. They are nil if there is no front matter, and not nil if it is empty. Errors
 // are *SyntaxError.
@@ -64,7 +58,7 @@ func ParseYAML(src string) (Properties, error) {
 func rootOf(src string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(src), &doc); err != nil {
-		return nil, syntaxError(src, err)
+		return nil, syntaxError(err)
 	}
 	if len(doc.Content) == 0 || isEmpty(doc.Content[0]) {
 		return nil, nil
@@ -80,26 +74,15 @@ func isEmpty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Tag == "!!null"
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// syntaxError returns err with its position. yaml.v3 reports only the line, and sometimes a wrong one, so syntaxError
-// prefers the position from goccy/go-yaml.
-func syntaxError(src string, err error) error {
-	if len(src) <= maxExplained {
-		var precise goyaml.Error
-		if _, other := parser.ParseBytes([]byte(src), 0); errors.As(other, &precise) && precise.GetToken() != nil {
-			pos := precise.GetToken().Position
-			return &SyntaxError{pos.Line + 1, max(pos.Column, 1), precise.GetMessage()}
+func syntaxError(err error) error {
+	if e, ok := errors.AsType[*yaml.LoadError](err); ok {
+		msg := e.Message
+		if e.ContextMark.Line < e.Mark.Line && e.ContextMsg != "" {
+			msg += fmt.Sprintf(", %s that starts in line %d", e.ContextMsg, e.ContextMark.Line+1)
 		}
+		return &SyntaxError{e.Mark.Line + 1, max(e.Mark.Column, 1), msg}
 	}
-	msg, line := err.Error(), 1
-	if m := yamlLine.FindStringSubmatch(msg); m != nil {
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			line = n
-		}
-		msg = msg[len(m[0]):]
-	}
-	return &SyntaxError{line + 1, 1, msg}
+	return &SyntaxError{1, 1, err.Error()}
 }
 
 type reader struct {

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
-// linesOf returns the start of each line of src. As in YAML 1.1 and yaml.v3, NEL, LS and PS also end lines.
+// linesOf returns the start of each line of src. As in YAML 1.1 and go-yaml, NEL, LS and PS also end lines.
 func linesOf(src string) []int {
 	lines := []int{0}
 	for i := 0; i < len(src); {
