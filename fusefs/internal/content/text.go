@@ -39,7 +39,8 @@ func (im Image) Rebase(text string) (*model.Version, string) {
 }
 
 // HasChangesTo reports whether text has the lines that next has more often than im, and lacks the lines that next has
-// less often. It ignores empty lines and line ends, which programs change.
+// less often. Lacking lines alone do not count: text may have them changed. It ignores empty lines and line ends, which
+// programs change.
 func (im Image) HasChangesTo(next Image, text string) bool {
 	counts := make(map[string][3]int)
 	for i, t := range []string{im.Text, next.Text, text} {
@@ -49,12 +50,14 @@ func (im Image) HasChangesTo(next Image, text string) bool {
 			counts[line] = n
 		}
 	}
+	added, removed := false, false
 	for _, n := range counts {
 		if n[1] > n[0] && n[2] < n[1] || n[1] < n[0] && n[2] > n[1] {
 			return false
 		}
+		added, removed = added || n[1] > n[0], removed || n[1] < n[0]
 	}
-	return true
+	return added || !removed
 }
 
 type State uint8
@@ -73,9 +76,10 @@ type Text struct {
 	// image is the text that the kernel may have cached. Reads return it unless the text is buffered. It stays the same
 	// while no program writes through the inode.
 	image  Image
-	size   int64   // length of the text if it is evicted
-	from   *Image  // base of a text whose write failed; the base of the next write, too
-	buffer *Buffer // set if the text is buffered
+	size   int64     // length of the text if it is evicted
+	made   time.Time // time of the image's version if the text is evicted; image.ModTime may be later
+	from   *Image    // base of a text whose write failed; the base of the next write, too
+	buffer *Buffer   // set if the text is buffered
 	latest *model.Version
 	// notBefore is the earliest modification time for a new image.
 	notBefore time.Time
@@ -157,7 +161,7 @@ func (t *Text) IsStale() bool {
 	case t.latest == nil:
 		return true
 	case t.state == Evicted:
-		return int64(len(t.latest.Text())) != t.size || !t.imageOf(t.latest).ModTime.Equal(t.image.ModTime)
+		return int64(len(t.latest.Text())) != t.size || !t.latest.ModTime().Equal(t.made)
 	}
 	return t.image.Text != t.latest.Text() && !t.keepsForm()
 }
@@ -173,26 +177,21 @@ func form(text string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
 }
 
-func (t *Text) imageOf(v *model.Version) Image {
-	im := ImageOf(v)
-	if im.ModTime.Before(t.notBefore) {
-		im.ModTime = t.notBefore
-	}
-	return im
-}
-
 // Show makes the newest version the image, if the image has the text of that version or no text is loaded.
 func (t *Text) Show() {
 	if t.latest == nil || t.state == Buffered || t.IsStale() || t.image.Version == t.latest && (t.image.Exact() || t.state == Loaded) {
 		return
 	}
-	t.state, t.image = Loaded, t.imageOf(t.latest)
+	t.state, t.image = Loaded, ImageOf(t.latest)
+	if t.image.ModTime.Before(t.notBefore) {
+		t.image.ModTime = t.notBefore
+	}
 }
 
 // Evict drops the text if the workspace has it.
 func (t *Text) Evict() {
 	if t.state == Loaded && t.image.Exact() {
-		*t = Text{state: Evicted, size: t.Size(), image: Image{ModTime: t.image.ModTime}, notBefore: t.notBefore}
+		*t = Text{state: Evicted, size: t.Size(), made: t.image.Version.ModTime(), image: Image{ModTime: t.image.ModTime}, notBefore: t.notBefore}
 	}
 }
 
