@@ -14,6 +14,7 @@ func rebase(base, current string, shared []Match, edits []diffwrap.Edit) string 
 	for _, e := range edits {
 		r.apply(e)
 	}
+	r.payLineBreak()
 	r.out.WriteString(current[r.done:])
 	return r.out.String()
 }
@@ -25,6 +26,8 @@ type rebaser struct {
 	out           strings.Builder
 	tail          string // last text written to out
 	done          int    // number of bytes of current that are already in out
+	owed          string // line break to write after the writer's words of a line that others have deleted
+	owedAt        int    // end of that line in base
 }
 
 func (r *rebaser) apply(e diffwrap.Edit) {
@@ -34,7 +37,13 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 	if r.alreadyMade(e) {
 		return
 	}
+	if e.Off >= r.owedAt {
+		r.payLineBreak()
+	}
 	r.copyTo(r.insertAt(e))
+	if strings.HasSuffix(r.tail, "\n") || r.tail == "" {
+		r.oweLineBreak(e)
+	}
 	r.insert(e)
 	inserted := false // the text written last was inserted by the other side into the text that e deletes
 	for i := r.next; i < len(r.shared) && r.shared[i].A < e.Off+e.Len; i++ {
@@ -64,7 +73,7 @@ func (r *rebaser) separateWords(e diffwrap.Edit, inserted bool) {
 	rest := r.current[r.done:]
 	joined := formsOneWord(r.tail, rest) && (inserted || !formsOneWord(before, after))
 	for _, end := range []string{"\r\n", "\n"} {
-		if joined && e.New == "" && strings.HasSuffix(r.base[:e.Off+e.Len], end) && strings.HasSuffix(r.current[:r.done], end) {
+		if (joined || inserted && !strings.HasSuffix(r.tail, "\n")) && e.New == "" && strings.HasSuffix(r.base[:e.Off+e.Len], end) && strings.HasSuffix(r.current[:r.done], end) {
 			r.done -= len(end)
 			return
 		}
@@ -72,6 +81,7 @@ func (r *rebaser) separateWords(e diffwrap.Edit, inserted bool) {
 	end := after[:strings.IndexByte(after, '\n')+1]
 	_, kept := sharedIn(r.shared, e.Off, e.Len+len(end))
 	switch {
+	case r.owed != "":
 	case (joined && e.Len > 0 || rest == "" && e.New != "") && end != "" && strings.TrimSpace(end) == "" && kept == 0:
 		r.write(end)
 	case joined:
@@ -109,8 +119,25 @@ func (r *rebaser) write(s string) {
 	}
 }
 
+// oweLineBreak is called before e's text is written at the start of a line. If others have deleted the line that e
+// changes, with its line break, the writer's words get a line of their own.
+func (r *rebaser) oweLineBreak(e diffwrap.Edit) {
+	start := strings.LastIndexByte(r.base[:e.Off], '\n') + 1
+	end := e.Off + e.Len + strings.IndexByte(r.base[e.Off+e.Len:], '\n') + 1
+	_, kept := sharedIn(r.shared, start, end-start)
+	if e.New != "" && !strings.HasSuffix(e.New, "\n") && kept == 0 && end > e.Off+e.Len {
+		r.owed, r.owedAt = r.base[start+len(strings.TrimRight(r.base[start:end], "\r\n")):end], end
+	}
+}
+
+func (r *rebaser) payLineBreak() {
+	r.write(r.owed)
+	r.owed = ""
+}
+
 func (r *rebaser) copyTo(off int) {
 	if off > r.done {
+		r.payLineBreak()
 		r.write(r.current[r.done:off])
 		r.done = off
 	}
