@@ -157,7 +157,7 @@ func TestDeletedLineBetweenTwoProcesses(t *testing.T) {
 	a.do(`keep("text", subprocess.check_output(["cat", "Note.md"]))`)
 	m.Person("F/Note.md", "one\nthree\n")
 	a.do(`subprocess.run(["sh", "-c", "cat > Note.md"], input=held["text"].replace(b"two", b"two more"))`)
-	m.checkSuggested(t, "F/Note.md", "one\nthree\n", "one\n more three\n")
+	m.checkSuggested(t, "F/Note.md", "one\nthree\n", "one\n more\nthree\n")
 }
 
 // A program that writes what the note said before its own last write means it.
