@@ -55,7 +55,7 @@ func TestCheckRefuses(t *testing.T) {
 		{filetype.Canvas, node(`"id": "a", "type": "file", "x": 1, "y": 1, "width": 1, "height": 1, "file": "/etc/passwd"`), "nodes[0]: the file \"/etc/passwd\" is outside of the vault"},
 		{filetype.Canvas, `{"edges": [{"id": "e", "fromNode": "a"}]}`, "edges[0]: an edge needs \"toNode\""},
 		{filetype.Base, "- a\n", "line 1, column 1: the base is not valid: is not a mapping of names to values"},
-		{filetype.Base, "a: 1\n\n  a: [\n", "line 1, column 4: the base is not valid: mapping value is not allowed in this context"},
+		{filetype.Base, "a: 1\n\n  a: [\n", "line 3, column 4: the base is not valid: mapping values are not allowed in this context"},
 		{filetype.Base, "a: 1\nb: 2\na: 3\n", "line 3, column 1: the base is not valid: has the property \"a\" twice"},
 	}
 	for _, tt := range tests {
