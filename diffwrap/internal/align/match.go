@@ -34,43 +34,84 @@ func intern[T interface{ Of(text string) string }](r *Comparer, out []int, text 
 	return out
 }
 
-// matchLines matches equal lines: result[i] is the new line that equals old line i, or -1. It first matches lines with
-// text, and then the blank lines between them, because all blank lines are equal. Exact matches lines without words in this
-// way. Diff matches them only between similar lines (pairLines), because users type in several lines at once.
+// maxSimilar is the maximum product of the numbers of old and new lines that matchLines compares for their similarity.
+const maxSimilar = 1 << 12
+
+// matchLines matches equal lines: result[i] is the new line that equals old line i, or -1. It first pairs lines with text,
+// and then matches the blank lines between the pairs, because all blank lines are equal. Exact treats lines without words as
+// blank. Where a line is equal to several lines, the match is the one that leaves the most similar lines for the others.
 func matchLines(r *Comparer, o, n *lineText) []int {
-	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
-	oldFull, newFull := filled(o), filled(n)
-	match := Unmatched(len(old))
-	for k, partner := range r.Match(pick(old, oldFull), pick(new, newFull)) {
-		if partner >= 0 {
-			match[oldFull[k]] = newFull[partner]
-		}
-	}
-	i, j := 0, 0
-	restTo := func(k, partner int) {
-		r.Part(old[i:k], new[j:partner], j, match[i:k])
-		i, j = k+1, partner+1
-	}
-	for k, partner := range slices.Concat(match, []int{len(new)}) {
-		if partner < 0 {
-			continue
-		}
-		if o.typed && k-i > 1 && partner-j > 1 {
-			gap := [2]int{i, j}
-			pairs, _ := pairLines(wordsOfLines(o, span.New(i, k)), wordsOfLines(n, span.New(j, partner)), true)
-			for _, p := range pairs {
-				restTo(gap[0]+p[0], gap[1]+p[1])
-			}
-		}
-		restTo(k, partner)
-	}
-	r.Slide(old, new, match)
-	return match
+	m := lineMatcher{r, o, n, intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines), Unmatched(len(o.lines))}
+	m.between(o.all(), n.all())
+	r.Slide(m.oldIDs, m.newIDs, m.match)
+	return m.match
 }
 
-func filled(p *lineText) []int {
-	out := make([]int, 0, len(p.lines))
-	for i := range p.lines {
+type lineMatcher struct {
+	*Comparer
+	old, new       *lineText
+	oldIDs, newIDs []int
+	match          []int
+}
+
+// between matches two ranges of lines. If there are too many lines to compare their similarity, or no line equals several
+// lines, it matches a longest common subsequence. Diff then matches the ranges between these lines, because users type in
+// several lines at once.
+func (m *lineMatcher) between(old, new span.Span) {
+	part := func(old, new span.Span) {
+		m.Part(m.oldIDs[old.Start:old.End], m.newIDs[new.Start:new.End], new.Start, m.match[old.Start:old.End])
+	}
+	if min(old.Len(), new.Len()) < 2 {
+		part(old, new)
+		return
+	}
+	oldFull, newFull := filled(m.old, old), filled(m.new, new)
+	var pairs [][2]int
+	few := len(oldFull)*len(newFull) <= maxSimilar && (m.old.typed || m.repeats(oldFull, newFull))
+	if few {
+		pairs, _ = pairLines(wordsOfLines(m.old, oldFull), wordsOfLines(m.new, newFull), m.old.exact)
+	} else {
+		for k, partner := range m.Match(pick(m.oldIDs, oldFull), pick(m.newIDs, newFull)) {
+			if partner >= 0 {
+				pairs = append(pairs, [2]int{k, partner})
+			}
+		}
+	}
+	rest := part
+	if m.old.typed && !few && len(pairs) > 0 {
+		rest = m.between
+	}
+	for _, p := range pairs {
+		i, j := oldFull[p[0]], newFull[p[1]]
+		rest(span.New(old.Start, i), span.New(new.Start, j))
+		if m.oldIDs[i] == m.newIDs[j] {
+			m.match[i] = j
+		}
+		old.Start, new.Start = i+1, j+1
+	}
+	rest(old, new)
+}
+
+// repeats reports whether a line equals several lines of the other side.
+func (m *lineMatcher) repeats(old, new []int) bool {
+	count := make(map[int][2]int, len(old))
+	for _, i := range old {
+		n := count[m.oldIDs[i]]
+		count[m.oldIDs[i]] = [2]int{n[0] + 1, 0}
+	}
+	for _, j := range new {
+		n, ok := count[m.newIDs[j]]
+		if n[1]++; ok && n[0]*n[1] > 1 {
+			return true
+		}
+		count[m.newIDs[j]] = n
+	}
+	return false
+}
+
+func filled(p *lineText, lines span.Span) []int {
+	out := make([]int, 0, lines.Len())
+	for i := lines.Start; i < lines.End; i++ {
 		if p.exact && strings.ContainsFunc(p.text(i), markdown.InWord) || !p.exact && !p.blank(i) {
 			out = append(out, i)
 		}

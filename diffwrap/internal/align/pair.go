@@ -34,7 +34,7 @@ func pairGap(r *Comparer, out []step, o, n *lineText, s step) []step {
 	case s.old.Len() == 1 && s.new.Len() == 1:
 		return inOrder(out, o, n, s)
 	}
-	old, new := wordsOfLines(o, s.old), wordsOfLines(n, s.new)
+	old, new := wordsOfLines(o, indices(s.old)), wordsOfLines(n, indices(s.new))
 	pairs, common := pairLines(old, new, o.exact)
 	if wraps(r, o, n, s, common, weigh(old), weigh(new)) {
 		return append(out, step{s.old, s.new, stepRewrapped})
@@ -77,6 +77,7 @@ func inOrder(out []step, o, n *lineText, s step) []step {
 
 // lineWords has the data for the similarity of lines: the sorted words of a line, and their length in bytes.
 type lineWords struct {
+	text   string
 	marker string
 	words  []hashedWord
 	weight int
@@ -103,15 +104,24 @@ func hashWord(s string) hashedWord {
 
 func (w hashedWord) len() int { return int(w & maxHashed) }
 
-func wordsOfLines(p *lineText, lines span.Span) []lineWords {
-	out := make([]lineWords, lines.Len())
-	all := make([]hashedWord, 0, linesSpan(p.lines, lines).Len()/5+4)
+func indices(s span.Span) []int {
+	out := make([]int, s.Len())
 	for k := range out {
+		out[k] = s.Start + k
+	}
+	return out
+}
+
+func wordsOfLines(p *lineText, lines []int) []lineWords {
+	out := make([]lineWords, len(lines))
+	var all []hashedWord
+	for k, i := range lines {
 		w := &out[k]
-		marker := p.marker(lines.Start + k)
+		w.text = p.text(i)
+		marker := p.marker(i)
 		w.marker = marker.Of(p.Text)
 		first := len(all)
-		for t := range markdown.Tokens(p.Text, span.New(marker.End, p.lines[lines.Start+k].End), p.Comments) {
+		for t := range markdown.Tokens(p.Text, span.New(marker.End, p.lines[i].End), p.Comments) {
 			if t.IsWord() {
 				word := hashWord(t.Of(p.Text))
 				all = append(all, word)
@@ -134,9 +144,9 @@ func weigh(lines []lineWords) int {
 	return total
 }
 
-// pairLines pairs similar old and new lines in order, so that the pairs share as many bytes as possible. common is the
-// number of shared bytes, plus one for each pair with equal markers. If the lines need more than maxPairs comparisons,
-// pairLines pairs none.
+// pairLines pairs equal and similar old and new lines in order: as many equal lines as possible, and such that the pairs
+// share as many bytes as possible. common is the number of shared bytes, plus one for each pair with equal markers. If the
+// lines need more than maxPairs comparisons, pairLines pairs none.
 func pairLines(old, new []lineWords, exact bool) (pairs [][2]int, common int) {
 	n, m := len(old), len(new)
 	if n*m > maxPairs {
@@ -155,7 +165,7 @@ func pairLines(old, new []lineWords, exact bool) (pairs [][2]int, common int) {
 		at := i*(m+1) + j
 		switch {
 		case shared[i*m+j] > 0 && best[at] == shared[i*m+j]+best[at+m+2]:
-			pairs = append(pairs, [2]int{i, j})
+			pairs, common = append(pairs, [2]int{i, j}), common+shared[i*m+j]%equalLines
 			i, j = i+1, j+1
 		case best[at] == best[at+m+1]:
 			i++
@@ -163,12 +173,18 @@ func pairLines(old, new []lineWords, exact bool) (pairs [][2]int, common int) {
 			j++
 		}
 	}
-	return pairs, best[0]
+	return pairs, common
 }
 
+// equalLines is what a pair of equal lines counts in pairLines, besides its bytes. It is more than all other lines share.
+const equalLines = 1 << 40
+
 // similar returns the total length in bytes of the words that two lines share, or 0 if they are not similar. An equal
-// marker counts as one more byte. If exact is set, lines into which much was typed are similar, too.
+// marker counts as one more byte, and an equal line as equalLines. If exact is set, lines into which much was typed are similar, too.
 func similar(old, new lineWords, exact bool) int {
+	if old.text == new.text {
+		return equalLines + old.weight + 1
+	}
 	total, least := old.weight+new.weight, min(old.weight, new.weight)
 	if exact {
 		total = 2 * least
