@@ -134,10 +134,11 @@ type Retractor interface {
 
 // Restorer is a Structure that keeps removed files.
 type Restorer interface {
-	// Restore gives a removed file the name rel. stamp is the stamp that the file had, except for changes by a rename.
-	// Restore returns fs.ErrNotExist if the source no longer keeps the file with that content, and fs.ErrExist if the
-	// name is taken.
-	Restore(ctx context.Context, rel string, stamp Stamp, data []byte) (SourceEntry, error)
+	// Restore gives a removed file the name rel. doc is the file's document, or "". stamp is the stamp that the file
+	// had, except for changes by a rename. Restore returns fs.ErrNotExist if the source no longer keeps the file with
+	// that content, and fs.ErrExist if the name is taken or a user has restored the file. A document that users may
+	// have changed in the meantime is restored with their changes.
+	Restore(ctx context.Context, rel string, doc DocID, stamp Stamp, data []byte) (SourceEntry, error)
 }
 
 type Linker interface {

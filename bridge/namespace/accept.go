@@ -269,7 +269,7 @@ func (a acceptOp) remove(ctx context.Context, p *tree.Proposal) error {
 		old, stamp = append([]byte{}, data...), present
 		if n.Kind == model.KindNote {
 			// Without the document, an undo restores the note without its authors.
-			doc, _ = a.Store.DocID(model.Path(st.Rel))
+			doc, _ = n.Note().DocID(ctx)
 		}
 	}
 	p.Update(func(rec *model.ProposalRecord) {

@@ -150,7 +150,7 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 	}
 	seq, sum := h.LastSeq(), model.SumOf(left)
 	// The stamp that RecordSave stores identifies the file even if the text is blank.
-	e, err := l.RestoreFile(ctx, rel, stamp, []byte(left), func(post model.Stamp) error {
+	e, err := l.RestoreFile(ctx, rel, id, stamp, []byte(left), func(post model.Stamp) error {
 		if err := l.Store.RecordSave(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
 			return err
 		}

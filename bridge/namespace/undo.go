@@ -239,7 +239,7 @@ func (u *revertOp) recreate(ctx context.Context) error {
 	case u.current.Old == nil:
 		err = errors.New("is too large for relayfs to restore; it is in the trash")
 	default:
-		e, err = u.RestoreFile(ctx, u.current.Rel, u.current.Stamp, u.current.Old, nil)
+		e, err = u.RestoreFile(ctx, u.current.Rel, u.current.Doc, u.current.Stamp, u.current.Old, nil)
 	}
 	if err != nil {
 		return err
@@ -251,12 +251,12 @@ func (u *revertOp) recreate(ctx context.Context) error {
 	return nil
 }
 
-// RestoreFile restores the file that was removed from rel, with the given stamp and content, if the source has kept the
-// file. Otherwise it creates an equal file. The argument meanwhile is the BeforeRename of that NewFile.
-func (l *Locked) RestoreFile(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
+// RestoreFile restores the file that was removed from rel, with the given document, stamp and content, if the source has
+// kept the file. Otherwise it creates an equal file. The argument meanwhile is the BeforeRename of that NewFile.
+func (l *Locked) RestoreFile(ctx context.Context, rel string, doc model.DocID, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {
-		e, err = from.Restore(ctx, rel, stamp, data)
+		e, err = from.Restore(ctx, rel, doc, stamp, data)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		file := model.NewFile{Data: data, Mode: 0o644, ModTime: time.Unix(0, stamp.ModTime), BeforeRename: meanwhile}

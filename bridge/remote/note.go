@@ -149,6 +149,37 @@ func (s *Source) newDocument(rel, typ string, rec *model.Record, fn func(*ycrdt.
 	return d, nil
 }
 
+// Restore gives the document of a removed note or canvas the name rel again, with all that users have typed in it. It is
+// a draft while the server is not connected: if a user has moved it in the meantime, it keeps the user's name.
+func (s *Source) Restore(_ context.Context, rel string, id model.DocID, _ model.Stamp, _ []byte) (model.SourceEntry, error) {
+	typ, _ := folderdoc.TypeOf(rel)
+	format, ok := replica.FormatOf(typ)
+	if id == "" || !ok {
+		return model.SourceEntry{}, fs.ErrNotExist
+	}
+	err := s.mayCreate(rel)
+	if err == nil {
+		err = s.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
+			if shared.Holds(string(id)) {
+				return fs.ErrExist
+			}
+			return nil
+		})
+	}
+	d := s.set.Document(id)
+	if err == nil {
+		err = s.drafts.Enter(d, rel, typ)
+	}
+	if err != nil {
+		return model.SourceEntry{}, listing.Failed("restore", rel, err)
+	}
+	if s.schedule.Online() && !s.schedule.HasUnacknowledged(id) {
+		s.drafts.Uploaded(d)
+	}
+	_, stamp, err := d.Read(format)
+	return model.SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, err
+}
+
 func (s *Source) mayCreate(rel string) error {
 	if err := s.ReadOnlyErr(); err != nil {
 		return err

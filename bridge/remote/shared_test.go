@@ -457,3 +457,64 @@ func TestRejectedWhileExtended(t *testing.T) {
 	here.awaitSent()
 	there.awaitText(n, "{++zero ++}"+text)
 }
+
+// A new note of an agent is rejected on one mount, while the agent and a user change it elsewhere. The user's word stays, and an undo
+// brings the note back as it was rejected.
+func TestNewNoteRejectedWhileEdited(t *testing.T) {
+	t.Parallel()
+	const n = "Team/n.md"
+	for _, first := range []string{"rejected", "edited"} {
+		t.Run(first+" first", func(t *testing.T) {
+			t.Parallel()
+			s, here, there := twoMounts(t, "Team/other.md", "other\n", "OTHER\n")
+			there.create(n, "one two three\n")
+			there.awaitSent()
+			here.await("the note", func() bool { _, err := here.Open(t.Context(), n); return err == nil })
+			both(here, there, n)
+			typist := s.typist(t)
+			name, doc := typist.note("n.md")
+			port := s.lose(here, there)
+			do := map[string]func(){
+				"rejected": func() {
+					_, err := here.Decide(t.Context(), []string{here.suggestion(n).ID}, model.Rejected, model.Author{Name: "person"})
+					noError(t, err)
+				},
+				"edited": func() {
+					_, err := there.Update(t.Context(), n, model.Author{Name: "ai"}, nil, func(v *model.Version) (string, error) {
+						return strings.Replace(v.Text(), "two", "two MORE", 1), nil
+					})
+					noError(t, err)
+					contents := doc.Text(model.ContentsName)
+					at := strings.Index(contents.String(), "two") + len("two")
+					doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, at, " USER") })
+				},
+			}
+			do[first]()
+			for name, action := range do {
+				if name != first {
+					action()
+				}
+			}
+			s.start(port)
+			typist.sync(name)
+			check := func(want string, pending int) {
+				t.Helper()
+				for _, c := range []*client{here, there} {
+					c.awaitSent()
+					c.await(fmt.Sprintf("%q", want), func() bool {
+						v, err := c.Open(t.Context(), n)
+						return err == nil && v.Text() == want && v.Known().Original(v.Canonical()) == " USER"
+					})
+				}
+				both(here, there, n)
+				if len(here.shown(n)) != pending {
+					t.Fatalf("suggestions: %v", here.shown(n))
+				}
+			}
+			check(" USER", 0)
+			_, err := here.Undo(t.Context(), "", model.Author{Name: "person"})
+			noError(t, err)
+			check("one two USER three\n", 1)
+		})
+	}
+}

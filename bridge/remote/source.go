@@ -186,6 +186,7 @@ func (s *Source) Hidden(_ context.Context, rel string) ([]string, error) {
 var _ interface {
 	model.Source
 	model.Structure
+	model.Restorer
 	model.NameChecker
 	model.FileChecker
 	model.FileMerger

@@ -278,15 +278,15 @@ func TestRestore(t *testing.T) {
 	old, err := v.Stat("dir/N.md")
 	p.check(err)
 	p.check(v.Remove(t.Context(), "dir/N.md"))
-	wantError(t, "another content", second(v.Restore(t.Context(), "dir/N.md", old.Stamp, []byte("other"))), fs.ErrNotExist)
-	is, err := v.Restore(t.Context(), "dir/N.md", old.Stamp, []byte("text"))
+	wantError(t, "another content", second(v.Restore(t.Context(), "dir/N.md", "", old.Stamp, []byte("other"))), fs.ErrNotExist)
+	is, err := v.Restore(t.Context(), "dir/N.md", "", old.Stamp, []byte("text"))
 	if err != nil || !is.Stamp.SameFile(old.Stamp) || is.Stamp.ModTime != old.Stamp.ModTime || p.Content("dir/N.md") != "text" {
 		t.Errorf("brought back %+v, %v, want %+v", is, err, old)
 	}
 	if names, err := os.ReadDir(p.path(".trash")); err != nil || len(names) != 3 {
 		t.Errorf("the trash holds %v, %v, want the three others", names, err)
 	}
-	wantError(t, "a second time", second(v.Restore(t.Context(), "dir/N.md", old.Stamp, []byte("text"))), fs.ErrNotExist)
+	wantError(t, "a second time", second(v.Restore(t.Context(), "dir/N.md", "", old.Stamp, []byte("text"))), fs.ErrNotExist)
 }
 
 func TestBadNames(t *testing.T) {

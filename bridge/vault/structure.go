@@ -293,7 +293,7 @@ func (v *Vault) toTrash(p *vaultdir.Entry) error {
 	return err
 }
 
-func (v *Vault) Restore(_ context.Context, rel string, stamp model.Stamp, data []byte) (model.SourceEntry, error) {
+func (v *Vault) Restore(_ context.Context, rel string, _ model.DocID, stamp model.Stamp, data []byte) (model.SourceEntry, error) {
 	return v.write("restore", rel, 0, func() (model.SourceEntry, error) { return v.restore(rel, stamp, data) })
 }
 

@@ -285,7 +285,7 @@ func (t *Table) Add(rec *model.Record) {
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
 		t.update(m.Add, func(f Fact) Fact {
-			if f.Ins.Status != Accepted || len(rec.Restored) > 0 { // otherwise the writer had not read the acceptance
+			if f.Ins.Status == Pending || len(rec.Restored) > 0 { // otherwise the writer had not read the decision
 				f.Ins = Atom{Of: s}
 			}
 			f.Syntax, f.Broken = f.Syntax && m.Comment, false

@@ -100,3 +100,24 @@ func possiblyMarked(text *ycrdt.Text) model.Ranges[bool] {
 	}
 	return set
 }
+
+// MarksFrom returns the marked text from an offset on as one suggestion, if there is any: that of the record that has
+// added the text with its marks.
+func MarksFrom(text *ycrdt.Text, from int) []model.MarkRecord {
+	raw := text.String()
+	_, content, _ := diffwrap.Everything.Layout(raw)
+	var m model.MarkRecord
+	units := attribution.UnitsOf(raw, text.Runs())
+	for _, c := range content {
+		if c.Start < from || !c.Added && !c.Deleted {
+			continue
+		}
+		for p := range units.In(c.Span) {
+			m.AddRange(p.ID, c.Added)
+		}
+	}
+	if len(m.Add)+len(m.Del) == 0 {
+		return nil
+	}
+	return []model.MarkRecord{m}
+}

@@ -218,7 +218,11 @@ func (f *Drafts) mergeInto(draft *replica.Document, entered folderdoc.Entry) err
 		return err
 	}
 	rec := f.authorOf(draft)
-	if err := d.Change(f.ctx, &rec, func(doc *ycrdt.Doc) error { return format.Add(doc, data) }); err != nil {
+	rec.Direct = true // the text outside the marks is text
+	if err := d.Change(f.ctx, &rec, func(doc *ycrdt.Doc) (err error) {
+		rec.Marks, err = format.Add(doc, data)
+		return err
+	}); err != nil {
 		return err
 	}
 	f.listing.Changed(d)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/internal/canvasdoc"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -18,8 +19,8 @@ type Format struct {
 	// Write applies the difference between the files base and data to the document. The content of a note must equal
 	// base; a canvas may have changed since.
 	Write func(doc *ycrdt.Doc, base, data []byte) error
-	// Add adds the content of another file to a document.
-	Add func(doc *ycrdt.Doc, data []byte) error
+	// Add adds the content of another file to a document. It returns the content's marks.
+	Add func(doc *ycrdt.Doc, data []byte) ([]model.MarkRecord, error)
 	// Holds returns true only if file contains all content of other.
 	Holds func(file, other []byte) bool
 }
@@ -46,11 +47,11 @@ func writeText(doc *ycrdt.Doc, base, data []byte) error {
 }
 
 // addText appends data after an empty line, unless the document contains that text already.
-func addText(doc *ycrdt.Doc, data []byte) error {
+func addText(doc *ycrdt.Doc, data []byte) ([]model.MarkRecord, error) {
 	text := doc.Text(folderdoc.ContentsName)
 	have := text.String()
 	if len(data) == 0 || strings.Contains(have, string(data)) {
-		return nil
+		return nil, nil
 	}
 	gap := "\n\n"
 	switch {
@@ -60,10 +61,12 @@ func addText(doc *ycrdt.Doc, data []byte) error {
 		gap = "\n"
 	}
 	doc.Transact(func(tx *ycrdt.Txn) { text.Insert(tx, text.LenIn(tx), gap+string(data)) })
-	return nil
+	return facts.MarksFrom(text, len(have)), nil
 }
 
-func addCanvas(doc *ycrdt.Doc, data []byte) error { return canvasdoc.Write(doc, nil, data) }
+func addCanvas(doc *ycrdt.Doc, data []byte) ([]model.MarkRecord, error) {
+	return nil, canvasdoc.Write(doc, nil, data)
+}
 
 func (d *Document) Read(f Format) (data []byte, stamp model.Stamp, err error) {
 	err = d.loaded(func(s *docState) error {
