@@ -1253,8 +1253,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because a sequence with a new seed may fail,
-// although none of the last 100,000 did. make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, plainMix) }
 
 func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
@@ -1262,10 +1260,7 @@ func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
 func TestMixesOfOtherEdits(t *testing.T) { checkMixes(t, 30, otherEdits) }
 
 func checkMixes(t *testing.T, rounds int, k kind) {
-	if os.Getenv("RELAYFS_SEED") == "" && os.Getenv("RELAYFS_ROUNDS") == "" && !randomtest.Soaks() {
-		t.Setenv("RELAYFS_SEED", "20000")
-	}
-	randomtest.Check(t, rounds, playsMix(k))
+	randomtest.CheckFrom(t, 20000, rounds, playsMix(k))
 }
 
 // TestMixesThatFailed runs sequences that failed in the past.

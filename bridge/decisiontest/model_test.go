@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"runtime"
 	"slices"
@@ -1758,14 +1757,9 @@ func play(t testing.TB, start uint64, steps []uint64) (stat map[string]int, err 
 	return w.stat, nil
 }
 
-// TestDecisionsFollowTheModel uses the same seeds in each run of make test, because some sequences may fail; make soak
-// uses new ones.
 func TestDecisionsFollowTheModel(t *testing.T) {
-	if os.Getenv("RELAYFS_SEED") == "" && !randomtest.Soaks() {
-		t.Setenv("RELAYFS_SEED", "100000")
-	}
 	total := make(map[string]int)
-	randomtest.Check(t, 400, followsModel(total))
+	randomtest.CheckFrom(t, 100000, 400, followsModel(total))
 	t.Log(total)
 }
 

@@ -117,7 +117,7 @@ type wordsInFolder struct {
 // deleted, with mounts that lose the server alone, and with mounts that are killed.
 func TestTwoMountsOfAFolderLoseNoWord(t *testing.T) {
 	t.Parallel()
-	randomtest.Check(t, 10, func(t testing.TB, r *rand.Rand) {
+	randomtest.CheckFrom(t, 10000, 10, func(t testing.TB, r *rand.Rand) {
 		w := &wordsInFolder{
 			TB: t, Rand: r, s: startServer(t, "relay-server"),
 			byUser: make(map[string]bool), gone: make(map[string]bool), kept: make(map[string]bool), rewritten: make(map[string]bool),

@@ -36,7 +36,7 @@ type wordsOfTwo struct {
 // in the original view only if somebody accepted it.
 func TestTwoMountsLoseAndDoubleNoWord(t *testing.T) {
 	t.Parallel()
-	randomtest.Check(t, 10, func(t testing.TB, r *rand.Rand) {
+	randomtest.CheckFrom(t, 10000, 10, func(t testing.TB, r *rand.Rand) {
 		w := &wordsOfTwo{
 			TB: t, Rand: r, s: startServer(t, "relay-server"), n: "Team/n.md",
 			byUser: make(map[string]bool), gone: make(map[string]bool), kept: make(map[string]bool), rewritten: make(map[string]bool), active: make(map[*client]bool),
