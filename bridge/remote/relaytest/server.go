@@ -54,7 +54,12 @@ type Load struct {
 
 // New starts a server, which runs until the end of the test.
 func New(t testing.TB, o Options) *Server {
-	s := &Server{docs: make(map[string]*document), files: make(map[string][]byte)}
+	s := &Server{o: o, docs: make(map[string]*document), files: make(map[string][]byte)}
+	if o.Types == nil {
+		s.o.Types = []token.ScopeKind{token.Doc, token.File}
+	}
+	s.o.Checkpoint = cmp.Or(o.Checkpoint, 10*time.Second)
+	s.ctx, s.end = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]bool{"ok": true}) })
 	mux.HandleFunc("POST /doc/new", s.newDoc)
@@ -82,15 +87,8 @@ func New(t testing.TB, o Options) *Server {
 		s.http.Listener.Close()
 		s.http.Listener = l
 	}
-	s.http.Start()
-	s.o = o
-	if s.o.Types == nil {
-		s.o.Types = []token.ScopeKind{token.Doc, token.File}
-	}
-	s.o.Checkpoint = cmp.Or(o.Checkpoint, 10*time.Second)
-	s.audience = cmp.Or(o.URL, s.http.URL)
-	ctx, cancel := context.WithCancel(context.Background())
-	s.ctx, s.end = ctx, cancel
+	s.audience = cmp.Or(o.URL, "http://"+s.http.Listener.Addr().String())
+	s.http.Start() // comes last, because clients of an earlier server at this port connect at once
 	t.Cleanup(s.Close)
 	return s
 }
