@@ -82,7 +82,7 @@ func (r *rebaser) separateWords(e diffwrap.Edit, inserted bool) {
 	_, kept := sharedIn(r.shared, e.Off, e.Len+len(end))
 	switch {
 	case r.owed != "":
-	case (joined && e.Len > 0 || rest == "" && e.New != "") && end != "" && strings.TrimSpace(end) == "" && kept == 0:
+	case joined && e.Len > 0 && end != "" && strings.TrimSpace(end) == "" && kept == 0:
 		r.write(end)
 	case joined:
 		r.write(" ")
