@@ -150,6 +150,35 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 }
 
+// A stream for a session that has ended is refused, so that the client starts a new session instead of waiting.
+func TestHTTPStreamOfAnUnknownSession(t *testing.T) {
+	web, _ := serveHTTP(t, map[string]string{"V/a.md": "one\n"})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, web.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Mcp-Session-Id", "unknown")
+	resp, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusNotFound {
+		t.Errorf("%s, want 404", resp.Status)
+	}
+}
+
+func TestRequestWithIDNull(t *testing.T) {
+	web, _ := serveHTTP(t, map[string]string{"V/a.md": "one\n"})
+	c := &webClient{t: t, url: web.URL}
+	c.connect()
+	body, err := io.ReadAll(c.post([]byte(`{"jsonrpc":"2.0","id":null,"method":"tools/list"}`)).Body)
+	if err != nil || !strings.Contains(string(body), "must not be null") {
+		t.Errorf("got %q, %v", body, err)
+	}
+}
+
 func TestHTTPBodyLimit(t *testing.T) {
 	need.Plain(t)
 	web, _ := serveHTTP(t, map[string]string{"V/a.md": "one\n"})

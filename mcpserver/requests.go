@@ -44,6 +44,8 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 	}
 	var wrong *rpcError
 	switch {
+	case string(req.ID) == "null" && req.Method != "":
+		wrong = &rpcError{Code: mcp.INVALID_REQUEST, Message: "The id of a request must not be null. Use a number or a string, or no id for a notification."}
 	case req.Method == mcp.MethodToolsCall:
 		wrong = s.checkTool(sess, req.Params.Name)
 	case req.Method == mcp.MethodResourcesRead && document.IsURI(req.Params.URI):

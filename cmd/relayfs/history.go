@@ -143,7 +143,7 @@ func parseRetention(s string) (time.Duration, error) {
 func splitTime(arg string, now time.Time) (note string, when history.Point, err error) {
 	i := strings.LastIndexByte(arg, '@')
 	if i < 0 {
-		return "", when, cli.Usagef("%q has no time: use NOTE@TIME, such as %s@2h", arg, arg)
+		return "", when, cli.Usagef("%q has no time: use NOTE@TIME, such as %s@2h", arg, cmp.Or(arg, "Note.md"))
 	}
 	when, err = parseWhen(arg[i+1:], now)
 	return arg[:i], when, err

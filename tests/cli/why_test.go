@@ -94,6 +94,7 @@ func TestWhy(t *testing.T) {
 	check(refusals(t, s, m.Path("sub")), all[1:3]...)
 	check(refusals(t, s, vault, "note.md"), all[3])
 	check(refusals(t, s, s.Dir, m.Path("sub/board.canvas")), all[1])
+	check(refusals(t, s, s.Dir, vault), all[1:]...)
 	check(refusals(t, s, s.Dir, "RELAYFS_STATE="+s.Path("state"), "Vault/note.md"), all[3])
 	check(refusals(t, s, other.Dir))
 	if got := refusals(t, s, m.Path("sub")); got[0].Program != "cp" {
@@ -111,7 +112,7 @@ func TestWhy(t *testing.T) {
 	}
 	m.Stop(t)
 	harness.CheckRefused(t, s.Run(t, "why", vault), "is neither on a mount nor in a vault that relayfs serves") // only the other one is
-	if out := s.Run(t, "why", other.Vault); out.Code != 0 || !strings.Contains(out.Stderr, "has refused no operation in Other/ since ") {
+	if out := s.Run(t, "why", other.Vault); out.Code != 0 || !strings.Contains(out.Stderr, "has refused no operation in Other since ") {
 		t.Errorf("of the other mount: %+v", out)
 	}
 	other.Stop(t)

@@ -29,6 +29,10 @@ func HTTPHandler[S any](protocol *server.MCPServer, sessions *Sessions[S], prepa
 	sessions.ended = func(id string) { goodbye(transport, id) }
 	h = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
+			if id := r.Header.Get(server.HeaderKeySessionID); r.Method == http.MethodGet && id != "" && sessions.Get(id) == nil {
+				http.Error(w, "there is no such session", http.StatusNotFound) // mcp-go would wait
+				return
+			}
 			transport.ServeHTTP(w, r)
 			return
 		}

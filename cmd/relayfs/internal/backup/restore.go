@@ -29,11 +29,8 @@ func Open(file string) (b *Backup, err error) {
 	if b.zip, err = zip.OpenReader(file); errors.Is(err, zip.ErrFormat) {
 		return nil, cli.WithHint(fmt.Errorf("%q is not a backup, or it is incomplete", file), "name a file that 'relayfs backup' made; nothing was changed")
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.WithHint(err, "name a file that 'relayfs backup' made")
-	}
 	if err != nil {
-		return nil, err
+		return nil, cli.WithHint(err, "name a file that 'relayfs backup' made")
 	}
 	if err := b.read(file); err != nil {
 		return nil, errors.Join(err, b.Close())

@@ -59,8 +59,8 @@ func Read(flag string, isNew bool, root *cobra.Command, settings func(*cobra.Com
 		return nil, err
 	}
 	// Opening a named pipe waits for a writer, and no signal ends the wait.
-	if info, err := os.Stat(file); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-		return &Config{File: file, found: true}, cli.WithHint(cli.Usagef("configuration %q is a named pipe", file), "name a file with --config or $RELAYFS_CONFIG")
+	if info, err := os.Stat(file); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeDir) != 0 {
+		return &Config{File: file, found: true}, cli.WithHint(cli.Usagef("configuration %q is not a file", file), "name a file with --config or $RELAYFS_CONFIG")
 	}
 	c := &Config{File: file, Sum: SumOf(file), flags: make(map[string][]string), known: configurable(root, settings)}
 	var values map[string]any

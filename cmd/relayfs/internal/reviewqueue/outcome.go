@@ -191,12 +191,16 @@ func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 	case e.Approval != nil:
 		out.Action = Asked
 	}
+	root, _ := e.Path.Split()
 	left, ok := undos.Undoable(e)
 	if d := e.Decision; d != nil {
 		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
 		out.Lapsed, out.Unrestored = d.Withdrawn, d.Unrestored
 		out.Session = ""
 		for _, item := range d.Items {
+			if item.Kind == string(model.ProposedRename) { // the journal of a folder has paths in it
+				item.New = string(model.Path(root).Join(item.New))
+			}
 			x := LogItem{DecidedItem: item, Undone: d.Verdict != model.Undone}
 			if len(left) > 0 && left[0].ID == item.ID {
 				x.Undone, left = false, left[1:]

@@ -21,6 +21,17 @@ func TestNotesOfCountsARenamedNoteOnce(t *testing.T) {
 	}
 }
 
+func TestLogNamesTheFolderOfARename(t *testing.T) {
+	items := []model.DecidedItem{{Kind: string(model.ProposedRename), New: "sub/new.md"}, {Kind: "addition", New: "text"}}
+	x := newLogEntry(model.JournalEntry{Path: "V/old.md", Record: model.Record{Decision: &model.Decision{Items: items}}}, nil)
+	if got := x.Suggestions[0].New; got != "V/sub/new.md" {
+		t.Errorf("renamed to %q", got)
+	}
+	if got := x.Suggestions[1].New; got != "text" {
+		t.Errorf("added %q", got)
+	}
+}
+
 // A program that writes a line above the front matter removes it: its block is then a part of the addition. A rejection
 // says so, until the removal is undone.
 func TestRejectionNamesRemovedFrontMatter(t *testing.T) {

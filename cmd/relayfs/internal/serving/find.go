@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -221,7 +222,7 @@ func pathIn(info owner.Info, spellings []string) (p model.Path, ok bool) {
 		}
 		for _, src := range info.Sources {
 			if name, dir := source.Split(src); dir != "" && owner.IsWithin(dir, at) {
-				return model.Path(name).Join(string(within(dir, at))), true
+				return model.Path(path.Join(name, string(within(dir, at)))), true
 			}
 		}
 	}

@@ -183,7 +183,7 @@ func ParseVault(arg string) (Source, error) {
 		name, dir = before, after
 	}
 	if dir == "" {
-		return Source{}, cli.Usagef("SOURCE is empty")
+		return Source{}, cli.WithHint(cli.Usagef("SOURCE is empty"), "give the directory that Obsidian opens as a vault")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
