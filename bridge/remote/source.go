@@ -115,7 +115,7 @@ func (s *Source) Close() error {
 	s.wg.Wait()
 	s.drafts.Wait()
 	s.server.Close()
-	return s.set.Flush()
+	return s.set.Close()
 }
 
 // parts implements replica.Callbacks and schedule.Callbacks for a Source.

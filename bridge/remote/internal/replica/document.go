@@ -398,6 +398,17 @@ func (d *Document) flush(s *docState) error {
 	return nil
 }
 
+func (d *Document) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.flush(&d.state)
+	d.state.unstored, d.state.conflicts = nil, nil // the timers find nothing to do
+	if d.state.repair != nil {
+		d.state.repair.Stop()
+	}
+	return err
+}
+
 // evict removes the document from memory, unless it is in use or connected, or its updates cannot be stored.
 func (d *Document) evict() bool {
 	if !d.mu.TryLock() {

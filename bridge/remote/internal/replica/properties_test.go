@@ -177,6 +177,29 @@ func TestPropertySetLate(t *testing.T) {
 	}
 }
 
+// A repair that waits ends with the set: its store is closed then.
+func TestNoRepairAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := share(t, 1<<53-1, 10)
+		d := s.mounts[0]
+		s.offline[s.person] = true
+		s.personSets("mine")
+		s.agentSets(d, "done")
+		s.wait(100 * time.Millisecond)
+		clear(s.offline)
+		s.wait(100 * time.Millisecond)
+		if len(d.state.conflicts) == 0 {
+			t.Fatal("there is no conflict")
+		}
+		s.noError(d.set.Close())
+		closed := len(d.set.Store.(*memory).records)
+		time.Sleep(time.Minute)
+		if n := len(d.set.Store.(*memory).records) - closed; n > 0 {
+			t.Errorf("%d records are stored after Close", n)
+		}
+	})
+}
+
 // Whenever persons and agents set a property, its value is in the end one that somebody has set.
 func TestPropertiesSetConcurrently(t *testing.T) {
 	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {

@@ -114,6 +114,15 @@ func (s *Set) Flush() error {
 	return errors.Join(errs...)
 }
 
+// Close is Flush, after which no timer uses the store any more. No document may have a peer.
+func (s *Set) Close() error {
+	var errs []error
+	for _, d := range s.all() {
+		errs = append(errs, d.close())
+	}
+	return errors.Join(errs...)
+}
+
 // append appends records of d, whose lock the caller holds.
 func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.Store.Append(d.id, s.path(d), records...)
