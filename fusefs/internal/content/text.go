@@ -39,8 +39,7 @@ func (im Image) Rebase(text string) (*model.Version, string) {
 }
 
 // HasChangesTo reports whether text has the lines that next has more often than im, and lacks the lines that next has
-// less often. Lacking lines alone do not count: text may have them changed. It ignores empty lines and line ends, which
-// programs change.
+// less often. It ignores empty lines and line ends, which programs change.
 func (im Image) HasChangesTo(next Image, text string) bool {
 	counts := make(map[string][3]int)
 	for i, t := range []string{im.Text, next.Text, text} {
@@ -50,14 +49,12 @@ func (im Image) HasChangesTo(next Image, text string) bool {
 			counts[line] = n
 		}
 	}
-	added, removed := false, false
 	for _, n := range counts {
 		if n[1] > n[0] && n[2] < n[1] || n[1] < n[0] && n[2] > n[1] {
 			return false
 		}
-		added, removed = added || n[1] > n[0], removed || n[1] < n[0]
 	}
-	return added || !removed
+	return true
 }
 
 type State uint8
