@@ -102,14 +102,6 @@ func TestPersonCommentsOnALink(t *testing.T) {
 	}
 }
 
-func TestCommentWithNULIsRefused(t *testing.T) {
-	f := bridgetest.New(t, map[string]string{"Notes/Note.md": "one\n"})
-	_, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: "Notes/Note.md", Quote: "one"}, "a\x00b", person)
-	if got := f.SourceText("Notes/Note.md"); err == nil || got != "one\n" {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
 // A person's comment breaks no block ID, marker or definition.
 func TestPersonCommentsBesideMarkers(t *testing.T) {
 	for _, tt := range []struct{ text, quote, want string }{ // want is "" if the comment is refused

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -254,22 +251,6 @@ type Author struct {
 	Batch         string // shared by changes that are made together; "" for a single change
 	// Reason is the user's reason for a decision. The journal keeps it, and the suggestion's author gets it.
 	Reason string
-}
-
-// maxAuthor is the maximum length of an author's name in bytes.
-const maxAuthor = 200
-
-// CheckAuthor checks the name that a user gives an author. The name "" stands for the default.
-func CheckAuthor(name string) error {
-	switch {
-	case len(name) > maxAuthor:
-		return fmt.Errorf("the author's name has %d bytes, more than %d; shorten it", len(name), maxAuthor)
-	case !utf8.ValidString(name):
-		return errors.New("the author's name is not valid UTF-8; correct it")
-	case Path(name).HasControl():
-		return errors.New("the author's name contains control characters or line breaks; remove them")
-	}
-	return nil
 }
 
 func (a Author) Is(b Author) bool { return a.Name == b.Name && a.Session == b.Session }

@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -47,9 +46,6 @@ type CommentAnchor struct {
 // fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if the anchor matches no place
 // or several places.
 func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, author model.Author) (Outcome, error) {
-	if strings.Contains(text, "\x00") {
-		return Outcome{}, model.RefusedError(errors.New("a comment cannot contain the character U+0000; remove it"))
-	}
 	if err := r.begin("comment"); err != nil {
 		return Outcome{}, err
 	}

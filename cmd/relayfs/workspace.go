@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
@@ -103,7 +102,7 @@ func (f *workspaceFlags) search() serving.Search {
 // session returns the options of a session. Its error joins the errors of all flags.
 func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error) {
 	o.Workspace.ReadOnly, o.Workspace.Logger, o.Workspace.Hide, o.Workspace.Lock = f.readOnly, log, f.hide, f.lock
-	var errs [9]error
+	var errs [8]error
 	o.Workspace.Mode, errs[0] = bridge.ParseMode(f.mode)
 	o.Workspace.View, errs[1] = diffwrap.ParseView(f.view)
 	o.Workspace.Dialect, errs[2] = diffwrap.ParseDialect(f.dialect)
@@ -114,7 +113,6 @@ func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error
 	if o.SyncBefore = f.sync == "before"; !o.SyncBefore && f.sync != "auto" {
 		errs[7] = fmt.Errorf("sync %q is not one of auto, before", f.sync)
 	}
-	errs[8] = model.CheckAuthor(f.author)
 	for i, err := range errs {
 		if err != nil {
 			errs[i] = cli.Usage(err)

@@ -59,8 +59,6 @@ func TestConfigOrder(t *testing.T) {
 	}{
 		{"file", "", nil, `mode "raw" is not one of`},
 		{"environment", "RELAYFS_MODE=odd", nil, `mode "odd" is not one of`},
-		{"author in the environment", "RELAYFS_AUTHOR=a\nb", []string{"--mode", "direct"}, "the author's name contains control characters"},
-		{"author as a flag", "RELAYFS_MODE=direct", []string{"--author", strings.Repeat("x", 201)}, "the author's name has 201 bytes"},
 		{"flag", "RELAYFS_MODE=odd", []string{"--mode", "even"}, `mode "even" is not one of`},
 		{"environment of another type", "RELAYFS_READ_ONLY=perhaps", nil, `RELAYFS_READ_ONLY: "perhaps"`},
 	}

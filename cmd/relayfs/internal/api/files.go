@@ -12,7 +12,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -106,9 +105,6 @@ var commandNames = strings.NewReplacer("old_string", "--old", "new_string", "--n
 	"Call glob with it as the path to list its contents", "'relayfs ls' lists its contents")
 
 func (h *handler) call(ctx context.Context, r CallRequest) (CallResult, error) {
-	if err := model.CheckAuthor(r.Author); err != nil {
-		return CallResult{}, cli.Usage(err)
-	}
 	defer h.Workspace.AwaitMount(ctx)
 	s := h.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, SkipApproval: true, Names: commandNames})
 	if r.Read != "" {
