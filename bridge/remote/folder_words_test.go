@@ -193,12 +193,6 @@ func (w *wordsInFolder) text() string {
 	return fmt.Sprintf("%s %s %s\n%s %s\n", w.word("u"), w.word("u"), w.word("u"), w.word("u"), w.word("u"))
 }
 
-func add(to map[string]bool, text string) {
-	for _, word := range aWord.FindAllString(text, -1) {
-		to[word] = true
-	}
-}
-
 var names = []string{"one/a.md", "one/b.md", "two/a.md", "c.md", "d.md"}
 
 func pick[T any](r *rand.Rand, list []T) (one T, ok bool) {
@@ -264,7 +258,7 @@ func (w *wordsInFolder) step() {
 // noteGone excuses the words of a note that is about to be deleted.
 func (w *wordsInFolder) noteGone(i int, p model.Path) {
 	if v, err := w.mounts[i].Open(w.Context(), p); err == nil {
-		add(w.gone, v.Raw())
+		addWords(w.gone, v.Raw())
 	}
 }
 
@@ -272,29 +266,7 @@ func (w *wordsInFolder) agent(i int, p model.Path, by model.Author) {
 	var was, is string
 	_, err := w.mounts[i].Update(w.Context(), p, by, nil, func(current *model.Version) (string, error) {
 		was = current.Text()
-		lines := strings.Split(strings.TrimSuffix(was, "\n"), "\n")
-		k := w.IntN(len(lines))
-		words := strings.Fields(lines[k])
-		switch kind := w.IntN(5); {
-		case kind == 0:
-			j := w.IntN(len(lines))
-			add(w.rewritten, was)
-			lines[k], lines[j] = lines[j], lines[k]
-			words = strings.Fields(lines[k])
-		case len(words) == 0:
-			words = []string{w.word("a")}
-		case kind == 1:
-			at := w.IntN(len(words))
-			words = slices.Delete(words, at, at+1)
-		case kind == 2:
-			words = slices.Insert(words, w.IntN(len(words)+1), w.word("a"))
-		default:
-			words[w.IntN(len(words))] = w.word("a")
-		}
-		add(w.rewritten, lines[k])
-		lines[k] = strings.Join(words, " ")
-		add(w.rewritten, lines[k])
-		is = strings.Join(lines, "\n") + "\n"
+		is = changedByAgent(w.Rand, was, func() string { return w.word("a") }, w.rewritten)
 		return is, nil
 	})
 	w.did("%s on mount %d: %s: %q becomes %q: %v", by.Name, i, p, was, is, err)
@@ -329,8 +301,8 @@ func (w *wordsInFolder) decide(i int) {
 		}
 		ids = append(ids, s.ID)
 		if verdict == model.Accepted {
-			add(w.gone, s.Old)
-			add(w.kept, s.New)
+			addWords(w.gone, s.Old)
+			addWords(w.kept, s.New)
 		}
 		w.did("mount %d: %s in %s: %q %q", i, verdict, path, s.Old, s.New)
 	}
@@ -350,7 +322,7 @@ func (w *wordsInFolder) decideProposal(i int, p model.Proposal, verdict model.Ve
 func (w *wordsInFolder) userDocs(path string) {
 	for _, e := range folderdoc.Open(w.typist.docs[w.s.folder]).List() {
 		if doc := w.typist.docs[transport.DocumentName(w.s.folder, e.ID)]; doc != nil && (path == "" || e.Path == path) {
-			add(w.gone, doc.Text(model.ContentsName).String())
+			addWords(w.gone, doc.Text(model.ContentsName).String())
 		}
 	}
 	for i := range w.mounts {
@@ -561,7 +533,7 @@ func (w *wordsInFolder) excuseDeleted() {
 	}
 	for name := range w.typist.docs {
 		if name != w.s.folder && !listed[name] {
-			add(w.gone, w.typist.sync(name).Text(model.ContentsName).String())
+			addWords(w.gone, w.typist.sync(name).Text(model.ContentsName).String())
 		}
 	}
 }

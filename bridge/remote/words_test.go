@@ -119,32 +119,37 @@ func (w *wordsOfTwo) agent(c *client) {
 	var was, is string
 	_, err := c.Update(w.Context(), w.n, by, nil, func(current *model.Version) (string, error) {
 		was = current.Text()
-		lines := strings.Split(strings.TrimSuffix(was, "\n"), "\n")
-		k := w.IntN(len(lines))
-		words := strings.Fields(lines[k])
-		switch kind := w.IntN(5); {
-		case kind == 0:
-			j := w.IntN(len(lines))
-			w.add(w.rewritten, was)
-			lines[k], lines[j] = lines[j], lines[k]
-			words = strings.Fields(lines[k])
-		case len(words) == 0:
-			words = []string{w.word("a")}
-		case kind == 1:
-			at := w.IntN(len(words))
-			words = slices.Delete(words, at, at+1)
-		case kind == 2:
-			words = slices.Insert(words, w.IntN(len(words)+1), w.word("a"))
-		default:
-			words[w.IntN(len(words))] = w.word("a")
-		}
-		w.add(w.rewritten, lines[k])
-		lines[k] = strings.Join(words, " ")
-		w.add(w.rewritten, lines[k])
-		is = strings.Join(lines, "\n") + "\n"
+		is = changedByAgent(w.Rand, was, func() string { return w.word("a") }, w.rewritten)
 		return is, nil
 	})
 	w.did("%s on mount %d: %q becomes %q: %v", by.Name, w.nameOf(c), was, is, err)
+}
+
+// changedByAgent swaps two lines of a text, or changes a word. It adds the words of the changed lines to rewritten.
+func changedByAgent(r *rand.Rand, was string, word func() string, rewritten map[string]bool) string {
+	lines := strings.Split(strings.TrimSuffix(was, "\n"), "\n")
+	k := r.IntN(len(lines))
+	words := strings.Fields(lines[k])
+	switch kind := r.IntN(5); {
+	case kind == 0:
+		j := r.IntN(len(lines))
+		addWords(rewritten, was)
+		lines[k], lines[j] = lines[j], lines[k]
+		words = strings.Fields(lines[k])
+	case len(words) == 0:
+		words = []string{word()}
+	case kind == 1:
+		at := r.IntN(len(words))
+		words = slices.Delete(words, at, at+1)
+	case kind == 2:
+		words = slices.Insert(words, r.IntN(len(words)+1), word())
+	default:
+		words[r.IntN(len(words))] = word()
+	}
+	addWords(rewritten, lines[k])
+	lines[k] = strings.Join(words, " ")
+	addWords(rewritten, lines[k])
+	return strings.Join(lines, "\n") + "\n"
 }
 
 func (w *wordsOfTwo) decide(c *client) {
@@ -159,8 +164,8 @@ func (w *wordsOfTwo) decide(c *client) {
 	w.did("mount %d: %s %q %q", w.nameOf(c), verdict, s.Old, s.New)
 	w.active[c] = true
 	if verdict == model.Accepted {
-		w.add(w.gone, s.Old)
-		w.add(w.kept, s.New)
+		addWords(w.gone, s.Old)
+		addWords(w.kept, s.New)
 	}
 }
 
@@ -173,7 +178,7 @@ func (w *wordsOfTwo) undo(c *client) {
 // aWord matches a word that wordsOfTwo.word has made. The parts of a suggestion may follow each other without a space.
 var aWord = regexp.MustCompile("[uta][0-9]+x")
 
-func (w *wordsOfTwo) add(to map[string]bool, text string) {
+func addWords(to map[string]bool, text string) {
 	for _, word := range aWord.FindAllString(text, -1) {
 		to[word] = true
 	}
@@ -211,7 +216,7 @@ func (w *wordsOfTwo) check() {
 	}
 	if len(w.active) == 2 {
 		// Text that both mounts move may be proposed at two places.
-		w.add(w.rewritten, v.Text())
+		addWords(w.rewritten, v.Text())
 	}
 	for k := 1; k <= w.next; k++ {
 		for _, by := range []string{"u", "t", "a"} {

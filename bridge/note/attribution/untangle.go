@@ -114,8 +114,8 @@ func (u *Units) hasSyntax(s diffwrap.Span) bool {
 
 // Corrected returns the edits that rewrite marks from the facts where both differ, and remove unmatched delimiters. known
 // has the known marks of the text. They differ if marks are tangled (a delimiter is part of the text), or if pending text
-// is in an agent's mark of the other kind. Other pending text outside of marks is a user's decision: the user has removed the
-// delimiters. Unmarked suggestions lost them to a decision on another one.
+// is in an agent's mark of the other kind. Other pending text outside of marks is a user's decision: the user has removed
+// the delimiters. Unmarked suggestions lost them to a decision on another one.
 func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
 	if u.facts == nil {
 		return nil

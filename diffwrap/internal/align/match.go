@@ -96,8 +96,7 @@ func (m *lineMatcher) between(old, new span.Span) {
 func (m *lineMatcher) repeats(old, new []int) bool {
 	count := make(map[int][2]int, len(old))
 	for _, i := range old {
-		n := count[m.oldIDs[i]]
-		count[m.oldIDs[i]] = [2]int{n[0] + 1, 0}
+		count[m.oldIDs[i]] = [2]int{count[m.oldIDs[i]][0] + 1, 0}
 	}
 	for _, j := range new {
 		n, ok := count[m.newIDs[j]]

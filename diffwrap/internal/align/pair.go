@@ -180,7 +180,8 @@ func pairLines(old, new []lineWords, exact bool) (pairs [][2]int, common int) {
 const equalLines = 1 << 40
 
 // similar returns the total length in bytes of the words that two lines share, or 0 if they are not similar. An equal
-// marker counts as one more byte, and an equal line as equalLines. If exact is set, lines into which much was typed are similar, too.
+// marker counts as one more byte, and an equal line as equalLines. If exact is set, lines into which much was typed are
+// similar, too.
 func similar(old, new lineWords, exact bool) int {
 	if old.text == new.text {
 		return equalLines + old.weight + 1
