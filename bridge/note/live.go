@@ -78,7 +78,7 @@ func (d *document) changeLive(ctx context.Context, current *model.Version, plan 
 		}
 		plan.Apply(doc, text, current.Raw(), author, &rec)
 		if len(plan.Edits) > 0 && len(current.CanonicalEdits()) > 0 {
-			rec.Marks = append(table.UnitsOf(current.Raw(), current.Runs()).Unmarked(), rec.Marks...)
+			rec.Marks = append(table.Unmarked(table.UnitsOf(current.Raw(), current.Runs())), rec.Marks...)
 		}
 		s = stateOf(doc, rec.Time)
 		return nil

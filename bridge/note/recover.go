@@ -306,7 +306,7 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 	}
 	if shared {
 		correct(t.Leftovers(u))
-		correct(u.Corrected(inWhole))
+		correct(t.Corrected(u, inWhole))
 	}
 	separated, x := t.CanonicalEdits(inWhole, u)
 	if len(untangled)+len(separated) == 0 {

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -191,8 +192,59 @@ func (u *Units) Waiting() []model.MarkRecord {
 }
 
 // Unmarked returns the pending suggestions whose marks no record has drawn.
-func (u *Units) Unmarked() []model.MarkRecord {
-	return u.waiting(func(s *Suggestion) bool { return s.unmarked }, func(p Piece) model.IDRange { return p.ID })
+func (t *Table) Unmarked(u *Units) []model.MarkRecord {
+	return u.waiting(t.unmarkedIn(u), func(p Piece) model.IDRange { return p.ID })
+}
+
+// unmarkedIn returns a function that reports whether no record has drawn all marks of a pending suggestion: another mount's
+// acceptance has deleted delimiters, or two mounts wrote the suggestion at the same time. In the second case, the text has
+// characters of the suggestion that its last record does not have.
+func (t *Table) unmarkedIn(u *Units) func(*Suggestion) bool {
+	concurrent := sync.OnceValue(func() map[*Suggestion]bool {
+		list, written := make(map[*Suggestion]bool), make(map[*Suggestion]model.Ranges[bool])
+		var add func(*Suggestion)
+		add = func(s *Suggestion) {
+			if !list[s] {
+				list[s] = true
+				for _, next := range s.next {
+					add(next)
+				}
+			}
+		}
+		for p := range u.all() {
+			for _, s := range []*Suggestion{p.Pending(false), p.Pending(true)} {
+				if s == nil || list[s] {
+					continue
+				}
+				if written[s] == nil {
+					written[s] = t.writtenOf(s)
+				}
+				for _, original := range t.OriginalIDs(p.ID) {
+					written[s].Each(original, func(_ model.IDRange, _, ok bool) {
+						if !ok {
+							add(s)
+						}
+					})
+				}
+			}
+		}
+		return list
+	})
+	return func(s *Suggestion) bool { return s.unmarked || concurrent()[s] }
+}
+
+// writtenOf returns the characters of s that its last record has. A record that replaced s has none of them.
+func (t *Table) writtenOf(s *Suggestion) model.Ranges[bool] {
+	written := make(model.Ranges[bool])
+	if s.replaced > 0 {
+		return written
+	}
+	for _, r := range slices.Concat(s.add, s.del) {
+		for _, original := range t.OriginalIDs(r) {
+			written.Set(original, true)
+		}
+	}
+	return written
 }
 
 func (u *Units) waiting(chosen func(*Suggestion) bool, at func(Piece) model.IDRange) (list []model.MarkRecord) {

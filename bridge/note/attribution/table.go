@@ -70,7 +70,8 @@ type Suggestion struct {
 	add, del []model.IDRange // the suggestion's text after the author's last write
 	next     []*Suggestion   // suggestions that later writes made from this suggestion
 	refused  bool            // refuse has rejected the remaining text
-	unmarked bool            // an acceptance on another mount has deleted its delimiters, and no record has drawn them again
+	unmarked bool            // another mount's acceptance or write may have deleted its delimiters, and no record has drawn them again
+	replaced uint64          // order of the record that turned it into other suggestions; 0 if a later record wrote it again
 }
 
 // Outcome is a user's decision on a suggestion.
@@ -282,6 +283,7 @@ func (t *Table) Add(rec *model.Record) {
 	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
 	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
 	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.Settled)
+	var written []*Suggestion
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
 		t.update(m.Add, func(f Fact) Fact {
@@ -299,19 +301,35 @@ func (t *Table) Add(rec *model.Record) {
 		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
 			s.pendAgain()
 		}
+		written = append(written, s)
 		late := s.isRejected()
-		s.unmarked = false
+		s.unmarked = t.replacedByAnother(s)
 		for _, id := range m.Replaces {
 			if old := t.byID[id]; old != nil && old != s {
-				old.next = append(old.next, s)
+				s.unmarked = t.replacedByAnother(old) || s.unmarked || old.unmarked || old.isAccepted()
+				old.next, old.replaced = append(old.next, s), t.order()
 				late = late || old.isRejected()
-				s.unmarked = s.unmarked || old.unmarked || old.isAccepted()
 			}
 		}
 		if s.refused = false; late {
 			t.refuse(s, rec.Seq)
 		}
 	}
+	for _, s := range written {
+		s.replaced = 0
+	}
+}
+
+// replacedByAnother reports whether the newest record, which writes s or replaces it, did not know of an earlier record
+// that replaced s: two mounts wrote at the same time, and each deleted delimiters around text of the other.
+func (t *Table) replacedByAnother(s *Suggestion) bool {
+	if s.replaced == 0 || s.replaced == t.order() {
+		return false
+	}
+	for _, next := range s.next {
+		next.unmark()
+	}
+	return true
 }
 
 // rewrite gives the new text of a link the fact of its old text. d is the decision on the rename, or nil.
@@ -332,7 +350,7 @@ func (t *Table) rewrite(l model.LinkRewrite, d *model.Decision) {
 
 // pendAgain forgets the decision on the suggestion, and the suggestions that earlier writes made from it: a later rejection
 // is about the text that is pending now.
-func (s *Suggestion) pendAgain() { s.Outcome, s.refused, s.next = nil, false, nil }
+func (s *Suggestion) pendAgain() { s.Outcome, s.refused, s.next, s.replaced = nil, false, nil, 0 }
 
 func (s *Suggestion) isRejected() bool {
 	return s.refused || s.Outcome != nil && s.Outcome.Verdict == model.Rejected

@@ -177,6 +177,38 @@ func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
 	}
 }
 
+// One mount adds a letter to a suggestion while another replaces it, delimiters included. The letter stays pending, and gets
+// delimiters, whether the writes keep the suggestion's ID or not, and in whichever order they are read.
+func TestTwoMountsWriteOneSuggestion(t *testing.T) {
+	old, letter, other := model.IDRange{Client: 2, Clock: 3, Len: 3}, model.IDRange{Client: 3, Len: 1}, model.IDRange{Client: 4, Clock: 3, Len: 3}
+	start := []model.Record{{Seq: 1, Client: 1, Len: 4}, {Seq: 2, Author: "agent", Client: 2, Len: 9, Marks: []model.MarkRecord{{Add: []model.IDRange{old}}}}}
+	id := NewTable(start).At(old).Ins.Of.ID
+	const raw = "x{++abd++}user"
+	runs := []ycrdt.Run{letter.Run(), {ID: ycrdt.ID{Client: 4}, Len: 9}, {ID: ycrdt.ID{Client: 1}, Len: 4}}
+	for order := range 2 {
+		for keeps := range 4 {
+			mark := func(keep bool, add ...model.IDRange) []model.MarkRecord {
+				if keep {
+					return []model.MarkRecord{{ID: id, Author: "agent", Replaces: []string{id}, Add: add}}
+				}
+				return []model.MarkRecord{{Replaces: []string{id}, Add: add}}
+			}
+			writes := []model.Record{
+				{Seq: 3, Author: "agent", Client: 3, Len: 1, Marks: mark(keeps&1 == 0, letter, old)},
+				{Seq: 4, Author: "agent", Client: 4, Len: 9, Marks: mark(keeps&2 == 0, other)},
+			}
+			if order == 1 {
+				slices.Reverse(writes)
+			}
+			table := NewTable(append(slices.Clone(start), writes...))
+			u := table.UnitsOf(raw, runs)
+			if got, want := diffwrap.Apply(raw, table.Corrected(u, Known(u))), "{++x++}{++abd++}user"; got != want {
+				t.Errorf("order %d, IDs kept %02b: %q, want %q", order, keeps, got, want)
+			}
+		}
+	}
+}
+
 // A decision on text that two suggestions delete decides on both. Its undo makes both pending again, so a rejection of the
 // one that was not in the list is about its text, and not about what an earlier write made from the rest of it.
 func TestASuggestionBelowAnotherIsPendingAgain(t *testing.T) {
@@ -216,7 +248,7 @@ func TestStrays(t *testing.T) {
 	}})
 	const raw = "a{b{ {++-++}"
 	u := table.UnitsOf(raw, []ycrdt.Run{{ID: ycrdt.ID{Client: 1}, Len: 3}, {ID: ycrdt.ID{Client: 2}, Len: 1}, {ID: ycrdt.ID{Client: 1, Clock: 3}, Len: 1}, {ID: ycrdt.ID{Client: 3}, Len: 7}})
-	if got := diffwrap.Apply(raw, u.Corrected(Known(u))); got != "a{b {++-++}" {
+	if got := diffwrap.Apply(raw, table.Corrected(u, Known(u))); got != "a{b {++-++}" {
 		t.Errorf("%q becomes %q", raw, got)
 	}
 }
@@ -224,7 +256,7 @@ func TestStrays(t *testing.T) {
 // Where delimiters of agents and the facts differ, the facts count, except for pending text without delimiters.
 func TestMarksFollowTheFacts(t *testing.T) {
 	agent := &Writer{author: "agent", agent: true}
-	of := Atom{Of: &Suggestion{ID: "1", Writer: agent}}
+	of := Atom{Of: &Suggestion{ID: "1", Writer: agent, add: []model.IDRange{{Client: 1, Len: 20}}}}
 	facts := map[byte]*Fact{
 		's': {By: agent, Syntax: true},
 		'+': {By: agent, Ins: of},
@@ -242,11 +274,12 @@ func TestMarksFollowTheFacts(t *testing.T) {
 		{"{++a++}b c", "sss+sss-..", "{++a++}b c"},
 		{"a {--b--}", "-.sss-sss", "a {--b--}"},
 	} {
-		u := UnitsOf(tt.raw, slices.Repeat([]ycrdt.Run{{Len: 1}}, len(tt.raw)))
+		u := UnitsOf(tt.raw, make([]ycrdt.Run, len(tt.raw)))
 		for i := range tt.raw {
+			u.Runs[i], u.starts[i] = ycrdt.Run{ID: ycrdt.ID{Client: 1, Clock: uint64(i)}, Len: 1}, i
 			u.facts = append(u.facts, facts[tt.facts[i]])
 		}
-		if got := diffwrap.Apply(tt.raw, u.Corrected(Known(u))); got != tt.want {
+		if got := diffwrap.Apply(tt.raw, NewTable(nil).Corrected(u, Known(u))); got != tt.want {
 			t.Errorf("%q with %q: %q, want %q", tt.raw, tt.facts, got, tt.want)
 		}
 	}

@@ -115,19 +115,19 @@ func (u *Units) hasSyntax(s diffwrap.Span) bool {
 // Corrected returns the edits that rewrite marks from the facts where both differ, and remove unmatched delimiters. known
 // has the known marks of the text. They differ if marks are tangled (a delimiter is part of the text), or if pending text
 // is in an agent's mark of the other kind. Other pending text outside of marks is a user's decision: the user has removed
-// the delimiters. Unmarked suggestions lost them to a decision on another one.
-func (u *Units) Corrected(known diffwrap.Known) []diffwrap.Edit {
+// the delimiters. Unmarked suggestions lost them to another mount's decision or write.
+func (t *Table) Corrected(u *Units, known diffwrap.Known) []diffwrap.Edit {
 	if u.facts == nil {
 		return nil
 	}
 	marks, text, spans := known.Layout(u.Raw)
-	tangled := false
+	tangled, isUnmarked := false, t.unmarkedIn(u)
 	var wrong []diffwrap.Span // pending text in a mark of the other kind, or without a mark that a user could have removed
 	for _, c := range text {
 		agents := c.Mark >= 0 && u.hasSyntax(marks[c.Mark].Span)
 		for p := range u.In(c.Span) {
 			char, of := p.mark()
-			if tangled = tangled || p.isSyntax(); agents && (char == "+" && c.Deleted || char == "-" && c.Added) || of != nil && of.unmarked && c.Mark < 0 {
+			if tangled = tangled || p.isSyntax(); agents && (char == "+" && c.Deleted || char == "-" && c.Added) || c.Mark < 0 && of != nil && isUnmarked(of) {
 				wrong = append(wrong, p.Span)
 			}
 		}
