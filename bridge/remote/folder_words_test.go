@@ -463,7 +463,7 @@ func (w *wordsInFolder) differ() string {
 	}
 	for _, same := range w.byID() {
 		for i, c := range w.mounts {
-			if v, err := w.openAny(c, same); v == nil && !errors.Is(err, errHidden) {
+			if v, err := w.openAll(c, same); v == nil && !errors.Is(err, errHidden) {
 				return fmt.Sprintf("%+v is %q, but on mount %d %v", same, w.textOf(same[0]), i, err)
 			}
 		}
@@ -502,22 +502,18 @@ func (w *wordsInFolder) byID() (list [][]folderdoc.Entry) {
 	return list
 }
 
-// openAny opens a note by one of its names. With two names, a mount may show an older text under one of them.
-func (w *wordsInFolder) openAny(c *client, same []folderdoc.Entry) (*model.Version, error) {
-	text, raw := w.textOf(same[0]), ""
+// openAll opens a note by each of its names, which must have the same text.
+func (w *wordsInFolder) openAll(c *client, same []folderdoc.Entry) (v *model.Version, err error) {
+	text := w.textOf(same[0])
 	for _, e := range same {
-		v, err := w.openSource(c, e.Path)
-		if err == nil && v.Raw() == text {
-			return v, nil
+		if v, err = w.openSource(c, e.Path); err == nil && v.Raw() != text {
+			err = fmt.Errorf("%s is %q", e.Path, v.Raw())
 		}
-		if errors.Is(err, errHidden) {
+		if err != nil {
 			return nil, err
 		}
-		if err == nil {
-			raw += v.Raw()
-		}
 	}
-	return nil, fmt.Errorf("is %q", raw)
+	return v, nil
 }
 
 func (w *wordsInFolder) textOf(e folderdoc.Entry) string {
@@ -543,7 +539,7 @@ func (w *wordsInFolder) check() {
 	var original, shown strings.Builder
 	w.excuseDeleted()
 	for _, same := range w.byID() {
-		v, err := w.openAny(w.mounts[0], same)
+		v, err := w.openAll(w.mounts[0], same)
 		noError(w, err)
 		was := v.Known().Original(v.Canonical())
 		original.WriteString(was)

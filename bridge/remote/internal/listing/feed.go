@@ -30,24 +30,17 @@ func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 			changed(l.eventOf(c))
 		}
 		for id := range dirty {
-			if ev, ok := l.changeOf(id); ok {
-				changed(ev)
+			entries := l.entriesOf(id)
+			if len(entries) == 0 {
+				l.Refresh() // a canvas may have its first content now
+			}
+			for _, entry := range entries {
+				e := l.entryOf(entry)
+				e.Stamp.ModTime = l.set.Document(id).ModTime().UnixNano()
+				changed(model.SourceEvent{Kind: model.EventChanged, Rel: e.Rel, Entry: e})
 			}
 		}
 	}
-}
-
-func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
-	l.mu.Lock()
-	entry := l.byPath[l.paths[id]]
-	l.mu.Unlock()
-	if entry.ID != string(id) {
-		l.Refresh() // a canvas may have its first content now
-		return model.SourceEvent{}, false
-	}
-	e := l.entryOf(entry)
-	e.Stamp.ModTime = l.set.Document(id).ModTime().UnixNano()
-	return model.SourceEvent{Kind: model.EventChanged, Rel: e.Rel, Entry: e}, true
 }
 
 // Changed records a change of a document for Report. The caller may hold the document's lock.

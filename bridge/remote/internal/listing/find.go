@@ -22,6 +22,13 @@ func (l *Listing) Find(op, rel string) (folderdoc.Entry, error) {
 	return e, nil
 }
 
+// entriesOf returns the listed entries of a document. There are several after it was renamed on two machines at once.
+func (l *Listing) entriesOf(id model.DocID) []folderdoc.Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byID[id]
+}
+
 // Path returns the last path of a document, or "" if this process has listed none.
 func (l *Listing) Path(id model.DocID) string {
 	l.mu.Lock()
@@ -38,10 +45,7 @@ func (l *Listing) SetPath(id model.DocID, rel string) {
 // Named returns the note with the given document name on the server, or nil if there is none.
 func (l *Listing) Named(name string) *replica.Document {
 	for _, id := range transport.DocumentIDs(name) {
-		l.mu.Lock()
-		e := l.byPath[l.paths[model.DocID(id)]]
-		l.mu.Unlock()
-		if id != "" && e.ID == id {
+		if len(l.entriesOf(model.DocID(id))) > 0 {
 			if d := l.set.Document(model.DocID(id)); d.Name == name {
 				return d
 			}

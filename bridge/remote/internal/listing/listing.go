@@ -30,9 +30,10 @@ type Listing struct {
 	unlisted map[model.DocID]bool // drafts that are not listed yet
 	entries  []folderdoc.Entry    // the listed entries, sorted by path
 	byPath   map[string]folderdoc.Entry
-	hidden   []string             // paths that are not listed because of their names
-	events   []folderdoc.Change   // changes by peers that were not reported yet
-	dirty    map[model.DocID]bool // documents with unreported changes by peers
+	byID     map[model.DocID][]folderdoc.Entry // listed documents
+	hidden   []string                          // paths that are not listed because of their names
+	events   []folderdoc.Change                // changes by peers that were not reported yet
+	dirty    map[model.DocID]bool              // documents with unreported changes by peers
 }
 
 // New returns a Listing. It is empty until List is called. Run then updates it until ctx ends. Each update calls notes
@@ -140,9 +141,12 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 		l.changed.Set()
 	}
 	l.entries, l.hidden = now, hidden
-	l.byPath = make(map[string]folderdoc.Entry, len(now))
+	l.byPath, l.byID = make(map[string]folderdoc.Entry, len(now)), make(map[model.DocID][]folderdoc.Entry, len(documents))
 	for _, e := range now {
 		l.byPath[e.Path] = e
+		if _, ok := replica.FormatOf(e.Type); ok {
+			l.byID[model.DocID(e.ID)] = append(l.byID[model.DocID(e.ID)], e)
+		}
 	}
 	l.notes(documents)
 	return nil
