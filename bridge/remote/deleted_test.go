@@ -121,6 +121,28 @@ func TestDeletionUndone(t *testing.T) {
 	}
 }
 
+// A note that two machines renamed at once has two names. Both show what users type.
+func TestNoteWithTwoNames(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "relay-server")
+	typist := s.typist(t)
+	typist.create("a.md", "one\n")
+	folder := folderdoc.Open(typist.sync(s.folder))
+	again, _ := folder.Get("a.md")
+	again.Path = "b.md"
+	_, err := folder.Create(again)
+	noError(t, err)
+	typist.sync(s.folder)
+	c := mustOpen(t, s)
+	awaitBoth := func(text string) {
+		c.awaitText("Team/a.md", text)
+		c.awaitText("Team/b.md", text)
+	}
+	awaitBoth("one\n")
+	typist.typeBehind("a.md", "one", " two")
+	awaitBoth("one two\n")
+}
+
 // Agents on two mounts without the server create notes with one name. Both texts are there, each as a suggestion of its author.
 func TestNotesOfOneName(t *testing.T) {
 	t.Parallel()
