@@ -93,24 +93,17 @@ func (l *line) set(cut bool) {
 }
 
 // wordsInFolder is a folder whose notes agents on two mounts and a user in a Yjs client change, move and delete. Each of
-// the three may be without the server. Every word is written once.
+// the three may be without the server.
 type wordsInFolder struct {
-	testing.TB
-	*rand.Rand
+	words
 	s         *server
 	mounts    [2]*client
 	dirs      [2]string
 	lines     [2]*line
 	structure bridge.StructurePolicy
 	typist    *typist
-	away      bool // the user is without the server
-	next      int
-	byUser    map[string]bool // users' words that no user has deleted
-	gone      map[string]bool // words of an accepted deletion, and of deleted notes
-	kept      map[string]bool // agents' words of an accepted addition
-	rewritten map[string]bool // words of lines that agents changed
-	undos     [2][]string     // batches of undos
-	done      []string
+	away      bool        // the user is without the server
+	undos     [2][]string // batches of undos
 }
 
 // TestTwoMountsOfAFolderLoseNoWord is TestTwoMountsLoseAndDoubleNoWord with several notes that are created, moved and
@@ -118,10 +111,7 @@ type wordsInFolder struct {
 func TestTwoMountsOfAFolderLoseNoWord(t *testing.T) {
 	t.Parallel()
 	randomtest.CheckFrom(t, 10000, 10, func(t testing.TB, r *rand.Rand) {
-		w := &wordsInFolder{
-			TB: t, Rand: r, s: startServer(t, "relay-server"),
-			byUser: make(map[string]bool), gone: make(map[string]bool), kept: make(map[string]bool), rewritten: make(map[string]bool),
-		}
+		w := &wordsInFolder{words: newWords(t, r), s: startServer(t, "relay-server")}
 		w.structure = []bridge.StructurePolicy{bridge.StructureDirect, bridge.StructurePropose}[r.IntN(2)]
 		w.typist = w.s.typist(t)
 		for _, path := range []string{"one/a.md", "one/b.md", "c.md"} {
@@ -151,15 +141,6 @@ func TestTwoMountsOfAFolderLoseNoWord(t *testing.T) {
 	})
 }
 
-func (w *wordsInFolder) did(format string, args ...any) {
-	w.done = append(w.done, fmt.Sprintf(format, args...))
-}
-
-func (w *wordsInFolder) fail(format string, args ...any) {
-	w.Helper()
-	w.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.done, "\n"))
-}
-
 func (w *wordsInFolder) open(i int) {
 	w.Helper()
 	address := strings.Replace(w.s.address(), "127.0.0.1:"+w.s.port, w.lines[i].Addr().String(), 1)
@@ -178,15 +159,6 @@ func (w *wordsInFolder) kill(i int) {
 	w.dirs[i] = dir
 	w.open(i)
 	w.did("mount %d is killed", i)
-}
-
-func (w *wordsInFolder) word(by string) string {
-	w.next++
-	word := fmt.Sprintf("%s%dx", by, w.next)
-	if by != "a" {
-		w.byUser[word] = true
-	}
-	return word
 }
 
 func (w *wordsInFolder) text() string {
@@ -393,22 +365,7 @@ func (w *wordsInFolder) userTypes() {
 		return
 	}
 	defer func() { w.sync(name) }()
-	contents := doc.Text(model.ContentsName)
-	raw := contents.String()
-	word, ok := pick(w.Rand, aWord.FindAllString(raw, -1))
-	if !ok {
-		return
-	}
-	at := strings.Index(raw, word)
-	if w.IntN(3) == 0 && w.byUser[word] {
-		doc.Transact(func(tx *ycrdt.Txn) { contents.Delete(tx, at, len(word)) })
-		delete(w.byUser, word)
-		w.did("a user deletes %s in %s %q", word, e.Path, raw)
-		return
-	}
-	typed := w.word("t")
-	doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, at+len(word), " "+typed) })
-	w.did("a user types %s after %s in %s %q", typed, word, e.Path, raw)
+	w.types(doc, e.Path)
 }
 
 // meet waits until all have the same, without proposals.
@@ -546,20 +503,5 @@ func (w *wordsInFolder) check() {
 		shown.WriteString(v.Text())
 		w.did("together: %s is %q, %q by %v", same[0].Path, v.Raw(), v.Canonical(), v.CanonicalEdits())
 	}
-	for k := 1; k <= w.next; k++ {
-		for _, by := range []string{"u", "t", "a"} {
-			word := fmt.Sprintf("%s%dx", by, k)
-			n := strings.Count(original.String(), word)
-			switch {
-			case n > 1 && !w.kept[word]:
-				w.fail("%s is in the original %q twice", word, original.String())
-			case n == 0 && w.byUser[word] && !w.gone[word]:
-				w.fail("%s is lost", word)
-			case n == 1 && by == "a" && !w.kept[word]:
-				w.fail("%s is in the original %q, but nobody accepted it", word, original.String())
-			case strings.Count(shown.String(), word) > 1 && !w.rewritten[word]:
-				w.fail("%s is in %q twice", word, shown.String())
-			}
-		}
-	}
+	w.checkIn(original.String(), shown.String(), func(string, int) bool { return false })
 }

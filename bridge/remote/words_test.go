@@ -13,22 +13,91 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// wordsOfTwo is a note that an agent, a person and two mounts change while the server is away. Every word is written once.
-type wordsOfTwo struct {
+// words knows which words of some notes must be there. Every word is written once.
+type words struct {
 	testing.TB
 	*rand.Rand
-	s         *server
-	mounts    []*client
-	typist    *typist
-	n         model.Path
 	next      int
-	apartAt   int              // next when the server went away: no mount has read the later words of users before the next check
-	byUser    map[string]bool  // users' words that no user has deleted
-	gone      map[string]bool  // words of an accepted deletion
-	kept      map[string]bool  // agents' words of an accepted addition
-	rewritten map[string]bool  // words of lines that agents changed
-	active    map[*client]bool // mounts that did something since they met
+	byUser    map[string]bool // users' words that no user has deleted
+	gone      map[string]bool // words of an accepted deletion, and of deleted notes
+	kept      map[string]bool // agents' words of an accepted addition
+	rewritten map[string]bool // words of lines that agents changed
 	done      []string
+}
+
+func newWords(t testing.TB, r *rand.Rand) words {
+	return words{TB: t, Rand: r, byUser: make(map[string]bool), gone: make(map[string]bool), kept: make(map[string]bool), rewritten: make(map[string]bool)}
+}
+
+func (w *words) did(format string, args ...any) {
+	w.done = append(w.done, fmt.Sprintf(format, args...))
+}
+
+func (w *words) fail(format string, args ...any) {
+	w.Helper()
+	w.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.done, "\n"))
+}
+
+func (w *words) word(by string) string {
+	w.next++
+	word := fmt.Sprintf("%s%dx", by, w.next)
+	if by != "a" {
+		w.byUser[word] = true
+	}
+	return word
+}
+
+// types types a word, or deletes one of a user, as a user.
+func (w *words) types(doc *ycrdt.Doc, path string) {
+	contents := doc.Text(model.ContentsName)
+	raw := contents.String()
+	word, ok := pick(w.Rand, aWord.FindAllString(raw, -1))
+	if !ok {
+		return
+	}
+	at := strings.Index(raw, word)
+	if w.IntN(3) == 0 && w.byUser[word] {
+		doc.Transact(func(tx *ycrdt.Txn) { contents.Delete(tx, at, len(word)) })
+		delete(w.byUser, word)
+		w.did("a user deletes %s in %s %q", word, path, raw)
+		return
+	}
+	typed := w.word("t")
+	doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, at+len(word), " "+typed) })
+	w.did("a user types %s after %s in %s %q", typed, word, path, raw)
+}
+
+// checkIn checks the words in the original and in the accepted view. once reports whether a rewritten word must not be
+// there twice.
+func (w *words) checkIn(original, accepted string, once func(by string, k int) bool) {
+	w.Helper()
+	for k := 1; k <= w.next; k++ {
+		for _, by := range []string{"u", "t", "a"} {
+			word := fmt.Sprintf("%s%dx", by, k)
+			n := strings.Count(original, word)
+			switch {
+			case n > 1 && !w.kept[word]: // one of two versions may be accepted, and the other rejected
+				w.fail("%s is in the original %q twice", word, original)
+			case n == 0 && w.byUser[word] && !w.gone[word]:
+				w.fail("%s is lost", word)
+			case n == 1 && by == "a" && !w.kept[word]:
+				w.fail("%s is in the original %q, but nobody accepted it", word, original)
+			case strings.Count(accepted, word) > 1 && (!w.rewritten[word] || once(by, k)):
+				w.fail("%s is in %q twice", word, accepted)
+			}
+		}
+	}
+}
+
+// wordsOfTwo is a note that an agent, a person and two mounts change while the server is away.
+type wordsOfTwo struct {
+	words
+	s       *server
+	mounts  []*client
+	typist  *typist
+	n       model.Path
+	apartAt int              // next when the server went away: no mount has read the later words of users before the next check
+	active  map[*client]bool // mounts that did something since they met
 }
 
 // TestTwoMountsLoseAndDoubleNoWord lets two mounts and a person without the server change and decide on a note. When they meet,
@@ -37,18 +106,13 @@ type wordsOfTwo struct {
 func TestTwoMountsLoseAndDoubleNoWord(t *testing.T) {
 	t.Parallel()
 	randomtest.CheckFrom(t, 10000, 10, func(t testing.TB, r *rand.Rand) {
-		w := &wordsOfTwo{
-			TB: t, Rand: r, s: startServer(t, "relay-server"), n: "Team/n.md",
-			byUser: make(map[string]bool), gone: make(map[string]bool), kept: make(map[string]bool), rewritten: make(map[string]bool), active: make(map[*client]bool),
-		}
+		w := &wordsOfTwo{words: newWords(t, r), s: startServer(t, "relay-server"), n: "Team/n.md", active: make(map[*client]bool)}
 		w.mounts = []*client{mustOpen(t, w.s, structured), mustOpen(t, w.s, structured)}
 		w.typist = w.s.typist(t)
 		var text strings.Builder
 		for range 3 {
 			for i := range 4 {
-				word := w.word("u")
-				w.byUser[word] = true
-				text.WriteString(word + []string{" ", " ", " ", "\n"}[i])
+				text.WriteString(w.word("u") + []string{" ", " ", " ", "\n"}[i])
 			}
 		}
 		w.typist.create("n.md", text.String())
@@ -66,15 +130,6 @@ func TestTwoMountsLoseAndDoubleNoWord(t *testing.T) {
 	})
 }
 
-func (w *wordsOfTwo) word(by string) string {
-	w.next++
-	return fmt.Sprintf("%s%dx", by, w.next)
-}
-
-func (w *wordsOfTwo) did(format string, args ...any) {
-	w.done = append(w.done, fmt.Sprintf(format, args...))
-}
-
 func (w *wordsOfTwo) apart() {
 	_, doc := w.typist.note("n.md")
 	port := w.s.lose(w.mounts...)
@@ -89,7 +144,7 @@ func (w *wordsOfTwo) apart() {
 		case 5:
 			w.undo(c)
 		default:
-			w.user(doc)
+			w.types(doc, "n.md")
 		}
 	}
 	w.s.start(port)
@@ -184,55 +239,15 @@ func addWords(to map[string]bool, text string) {
 	}
 }
 
-// user types a word, or deletes one of a user, in a Yjs client without the server.
-func (w *wordsOfTwo) user(doc *ycrdt.Doc) {
-	contents := doc.Text(model.ContentsName)
-	raw := contents.String()
-	words := aWord.FindAllString(raw, -1)
-	if len(words) == 0 {
-		return
-	}
-	word := words[w.IntN(len(words))]
-	at := strings.Index(raw, word)
-	if w.IntN(3) == 0 && w.byUser[word] {
-		doc.Transact(func(tx *ycrdt.Txn) { contents.Delete(tx, at, len(word)) })
-		delete(w.byUser, word)
-		w.did("a user deletes %s in %q", word, raw)
-		return
-	}
-	typed := w.word("t")
-	doc.Transact(func(tx *ycrdt.Txn) { contents.Insert(tx, at+len(word), " "+typed) })
-	w.byUser[typed] = true
-	w.did("a user types %s after %s in %q", typed, word, raw)
-}
-
 func (w *wordsOfTwo) check() {
 	v, err := w.mounts[0].Open(w.Context(), w.n)
 	noError(w, err)
 	original := v.Known().Original(v.Canonical())
 	w.did("together: %q, %q by %v", v.Raw(), v.Canonical(), v.CanonicalEdits())
-	fail := func(format string, args ...any) {
-		w.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.done, "\n"))
-	}
 	if len(w.active) == 2 {
 		// Text that both mounts move may be proposed at two places.
 		addWords(w.rewritten, v.Text())
 	}
-	for k := 1; k <= w.next; k++ {
-		for _, by := range []string{"u", "t", "a"} {
-			word := fmt.Sprintf("%s%dx", by, k)
-			n := strings.Count(original, word)
-			switch {
-			case n > 1 && !w.kept[word]: // one of two versions may be accepted, and the other rejected
-				fail("%s is in the original %q twice", word, original)
-			case n == 0 && w.byUser[word] && !w.gone[word]:
-				fail("%s is lost", word)
-			case n == 1 && by == "a" && !w.kept[word]:
-				fail("%s is in the original %q, but nobody accepted it", word, original)
-			case strings.Count(v.Text(), word) > 1 && (!w.rewritten[word] || by == "t" && k > w.apartAt):
-				fail("%s is in %q twice", word, v.Text())
-			}
-		}
-	}
+	w.checkIn(original, v.Text(), func(by string, k int) bool { return by == "t" && k > w.apartAt })
 	clear(w.active)
 }
