@@ -314,6 +314,12 @@ func TestAcceptedWhileExtended(t *testing.T) {
 				if more.Author != "ai" || more.Session != "s" || strings.TrimSpace(more.New) != "MORE" {
 					t.Errorf("what was added later is %+v", more)
 				}
+				_, err := here.Decide(t.Context(), []string{more.ID}, model.Accepted, model.Author{Name: "person"}) // changes no text
+				noError(t, err)
+				check(there, texts[1], texts[1], 0)
+				_, err = here.Undo(t.Context(), "", model.Author{Name: "person"})
+				noError(t, err)
+				check(there, texts[1], texts[2], 1)
 				// A write elsewhere draws the marks. If a user takes them away by hand later, the text is the user's.
 				there.write(n, func(text string) string { return strings.Replace(text, "one", "ONE", 1) })
 				check(here, strings.Replace(texts[1], "one", "ONE", 1), texts[2], 2)
@@ -331,7 +337,7 @@ func TestAcceptedWhileExtended(t *testing.T) {
 				check(here, texts[1], texts[2], 1)
 				reject(here, func(s model.Suggestion) bool { return strings.Contains(s.New, "MORE") })
 				check(there, texts[2], texts[2], 0)
-				_, err := here.Undo(t.Context(), "", model.Author{Name: "person"})
+				_, err = here.Undo(t.Context(), "", model.Author{Name: "person"})
 				noError(t, err)
 				check(there, texts[1], texts[2], 1)
 				_, doc := typist.note("n.md")

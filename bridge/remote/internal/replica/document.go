@@ -203,11 +203,8 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		if d.Note {
 			s.written = model.SumOf(s.doc.Text(model.ContentsName).String())
 		}
-		if len(s.ownUpdates) == 0 {
-			if rec.Update == nil {
-				return nil
-			}
-			return d.appendUpdates(s, rec) // the record has data about the existing text
+		if len(s.ownUpdates) == 0 && rec.Update == nil {
+			return nil
 		}
 		mirrored()
 		if d.Note {
@@ -215,8 +212,11 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 				facts.Prune(s.doc, time.Now())
 				s.pruned = true
 			}
-			facts.Put(s.doc, rec)
+			facts.Put(s.doc, rec) // also for a decision that changes no text
 			d.set.cursors.setCursor(d.id, rec.Clock+rec.Len)
+		}
+		if len(s.ownUpdates) == 0 {
+			return d.appendUpdates(s, rec) // the record has data about the existing text
 		}
 		if s.agent == "" && rec.Author != "" && d.Name != "" {
 			s.agent = "ai:" + rec.Author
