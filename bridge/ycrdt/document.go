@@ -66,8 +66,16 @@ func (d *Doc) Size() int {
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
 // SetClientID sets the ID under which the document writes. Only one writer may ever use an ID, but it may set the ID
-// again after it has applied its own updates.
-func (d *Doc) SetClientID(id ClientID) { d.clientID.Store(uint64(id)) }
+// again after it has applied its own updates. If a hostile update has used up the ID's clocks, the document selects
+// another ID.
+func (d *Doc) SetClientID(id ClientID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.store.State(id) > wire.MaxClock/2 {
+		id = d.freshClientID()
+	}
+	d.clientID.Store(uint64(id))
+}
 
 func (d *Doc) freshClientID() ClientID {
 	for {

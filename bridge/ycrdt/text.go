@@ -77,7 +77,7 @@ func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	if s == "" {
 		return true
 	}
-	home, clock := store.HomeOf(&store.Items[r]), id.Clock
+	home, clock := store.Items[r].Client, id.Clock
 	left, right := structs.Ref(0), structs.Ref(0)
 	if side == After {
 		left = tx.edit.ItemEnding(home, clock)
@@ -242,11 +242,11 @@ func (t *Text) Find(r Run) (pieces []Piece) {
 		for clock := r.ID.Clock; clock < end; {
 			ref := s.FindItem(home, clock)
 			it := &s.Items[ref]
-			next := min(end, s.EndOf(it))
+			next := min(end, it.End())
 			if it.Kind != wire.KindGC && it.Parent == b.Index && (it.Deleted() || it.VisibleUnits() > 0) {
 				p := Piece{ID{Client: r.ID.Client, Clock: clock}, int(next - clock), s.Before(b, ref), it.Deleted()}
 				if !p.Deleted {
-					p.Pos += int(clock - s.ClockOf(it))
+					p.Pos += int(clock - it.From())
 				}
 				pieces = append(pieces, p)
 			}
