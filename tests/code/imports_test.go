@@ -58,7 +58,7 @@ var importRules = map[string]importRule{
 	"bridge":                            {[]string{"bridge/history", "bridge/index", "bridge/model", "bridge/namespace", "bridge/note", "bridge/review", "golang.org/x/sync/..."}, "the workspace puts its parts together; like them it imports no source and no store but their interfaces"},
 	"bridge/owner":                      {[]string{"bridge/disk", "golang.org/x/sys/..."}, "the state folder, its locks and a socket; it knows nothing of what its owner serves"},
 	"bridge/index/outline":              {[]string{"bridge/frontmatter", "bridge/index/links", "diffwrap", "diffwrap/block"}, "what a note holds is a function of its text"},
-	"bridge/frontmatter":                {[]string{"diffwrap", "go.yaml.in/yaml/v4"}, "front matter is a function of a note's text"},
+	"bridge/frontmatter":                {[]string{"bridge/ycrdt", "diffwrap", "go.yaml.in/yaml/v4"}, "front matter is a function of a note's text"},
 	"bridge/index/links":                {[]string{"bridge/frontmatter", "diffwrap", "diffwrap/block", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/disk":                       {[]string{"golang.org/x/sys/unix"}, "system calls on names in an open folder; it knows nothing of notes"},
 	"bridge/disk/disktest":              {[]string{"bridge/disk"}, "a machine in memory for tests of crashes"},
