@@ -64,7 +64,7 @@
 //
 // Items are in one slab, 52 bytes each, without pointers, and refer to each other by index, so that the garbage
 // collector has nothing to scan. Content is in one byte arena: text as UTF-8, values in their wire form. The items of
-// each client are listed in clock order in chunks. The index from positions to items is a shallow tree, which the first
+// each client are listed in clock order in chunks. The index from positions to items is a list of leaves, which the first
 // edit far from the start of a list builds. So a document that is only loaded, relayed or encoded costs little more than
 // its bytes.
 //
