@@ -31,9 +31,6 @@ const nan = 0x7ff8000000000000
 
 type Undefined struct{}
 
-// MarshalJSON encodes undefined as null, as JSON.stringify does in an array.
-func (Undefined) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
-
 type BigInt int64
 
 // Text reads a string with a prefix for its length in bytes, and checks its encoding. The result shares memory with the
@@ -264,10 +261,6 @@ func appendOrdered(dst []byte, obj Object, depth int) ([]byte, error) {
 }
 
 func toFloat(v any) (float64, bool) {
-	if n, ok := v.(json.Number); ok {
-		f, err := n.Float64()
-		return f, err == nil
-	}
 	switch n := reflect.ValueOf(v); {
 	case n.CanInt():
 		return float64(n.Int()), true
