@@ -39,8 +39,8 @@
 // All methods may be called from any goroutine, except that a [Txn] is limited to the goroutine of its transaction. A
 // Doc has one mutex, which [Doc.Transact] and [Doc.ApplyUpdate] hold until their commit. Methods without a [Txn] return
 // the state of the last commit and wait for a running transaction, except that [Text.String] and [Text.Len] return a
-// cached value immediately if there is one. Inside a transaction use the methods that take a Txn, which see the changes
-// of the transaction; the other methods would deadlock.
+// cached value immediately if there is one and the Text was used before. Inside a transaction use the methods that take a
+// Txn, which see the changes of the transaction; the other methods would deadlock.
 //
 // The package starts no goroutines.
 //

@@ -99,7 +99,7 @@ func (t *Text) Delete(tx *Txn, pos, n int) {
 }
 
 // String returns the committed text without embedded objects. The text of an unchanged Text is built once, so repeated
-// calls are cheap. String does not wait for a running transaction if the text of the last commit was already read.
+// calls are cheap. String does not wait for a running transaction if t has already read the text of the last commit.
 func (t *Text) String() string { return t.view().Text }
 
 // Len returns the committed length in UTF-16 units. Each embedded object counts as one unit.
@@ -121,6 +121,10 @@ func (t *Text) view() *ytypes.View {
 			return
 		}
 		t.branch.Store(b)
+		if read := b.Committed.Load(); read != nil {
+			v = read
+			return
+		}
 		v.Text, v.Length = s.Text(b), b.Length
 		b.Committed.Store(v)
 	})
