@@ -200,7 +200,7 @@ func TestLiveCreateWithoutItsProposal(t *testing.T) {
 		server := struct { // a server has no Retract
 			model.Source
 			model.Structure
-			bridge.Documents
+			model.Documents
 		}{live, live, live}
 		o.Roots = append(o.Roots, bridge.RootSource{Name: "Team", Source: server, Store: &cutStore{live.Store, 1}})
 	})

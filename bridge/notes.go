@@ -15,11 +15,11 @@ import (
 // WithoutBlocking. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir, ErrOffline, fs.ErrPermission.
 func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	v, err := w.tree.Open(ctx, p)
-	if err != nil || !MayBlock(ctx) {
+	if err != nil || !model.MayBlock(ctx) {
 		return v, err
 	}
 	if f, err := w.folderOf("open", p); err == nil && f != nil {
-		if s, ok := f.Source.(Syncer); ok {
+		if s, ok := f.Source.(model.Syncer); ok {
 			s.Opened(w.tree.SourcePath(p))
 		}
 	}

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -63,18 +62,10 @@ type (
 	Outcome       = review.Outcome
 	CommentAnchor = review.CommentAnchor
 	Resolved      = review.Resolved
-	Documents     = model.Documents
-	Document      = model.Document
-	Syncer        = model.Syncer
-	SyncStatus    = model.SyncStatus
 )
 
 // ErrNothingToUndo is the error for a batch, an item or a session without anything to undo.
 var ErrNothingToUndo = review.ErrNothingToUndo
-
-func NewBatch() string { return model.NewBatch() }
-
-func MayBlock(ctx context.Context) bool { return model.MayBlock(ctx) }
 
 // RootSource is one root of a workspace: its name in the tree, the source of its documents, and the store of their
 // updates. A store belongs to one source, independent of the root's name and of the other roots.

@@ -13,7 +13,7 @@ import (
 func addDecisions(t testing.TB, s model.Store, n int) {
 	t.Helper()
 	for i := range n {
-		d := &model.Decision{Batch: bridge.NewBatch(), Verdict: model.Accepted, Items: []model.DecidedItem{{ID: fmt.Sprintf("%010x", i), Old: "some text"}}}
+		d := &model.Decision{Batch: model.NewBatch(), Verdict: model.Accepted, Items: []model.DecidedItem{{ID: fmt.Sprintf("%010x", i), Old: "some text"}}}
 		if _, err := s.Append(model.DocID(fmt.Sprint(i%100)), "", model.Record{Update: model.EmptyUpdate(), Decision: d}); err != nil {
 			t.Fatal(err)
 		}

@@ -298,7 +298,7 @@ func TestUndoOfABatchOfFrontMatter(t *testing.T) {
 	const other = "Notes/Other.md"
 	f := bridgetest.New(t, map[string]string{plan: "---\na: 1\n---\nP.\n", other: "---\na: 2\n---\nO.\n"})
 	author := ann
-	author.Batch = bridge.NewBatch()
+	author.Batch = model.NewBatch()
 	write(t, f.Workspace, plan, bridge.Write{Text: "---\na: 9\n---\nP.\n", By: author})
 	write(t, f.Workspace, other, bridge.Write{Text: "---\na: 9\n---\nO.\n", By: author})
 	write(t, f.Workspace, other, bridge.Write{Text: "---\na: 9\nb: 1\n---\nO.\n", By: author})

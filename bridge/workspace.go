@@ -249,7 +249,7 @@ type RootStatus struct {
 	// Problems lists the current problems of the store, and then those of the source.
 	Problems []model.Problem `json:"problems,omitempty"`
 	// Sync is set for a root that syncs with a server.
-	Sync *SyncStatus `json:"sync,omitempty"`
+	Sync *model.SyncStatus `json:"sync,omitempty"`
 }
 
 func (w *Workspace) Status(ctx context.Context) (Status, error) {
@@ -258,7 +258,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 	}
 	for _, f := range w.tree.Roots() {
 		fs := RootStatus{Name: f.Name, Offline: f.Offline()}
-		if s, ok := f.Source.(Syncer); ok {
+		if s, ok := f.Source.(model.Syncer); ok {
 			s.Attempted(ctx)
 			sync := s.SyncStatus()
 			fs.Sync = &sync
@@ -331,7 +331,7 @@ func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 	if err != nil || f == nil {
 		return false
 	}
-	if s, ok := f.Source.(Syncer); ok {
+	if s, ok := f.Source.(model.Syncer); ok {
 		return s.Acknowledged(ctx, w.tree.SourcePath(p))
 	}
 	return true

@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Live is a Source whose notes are live documents: it is also a bridge.Documents. Store is the store of the workspace.
+// Live is a Source whose notes are live documents: it is also a model.Documents. Store is the store of the workspace.
 // Peers do not change the files.
 type Live struct {
 	*Source
@@ -38,7 +37,7 @@ type liveDoc struct {
 	readOnly bool
 }
 
-func (l *Live) Document(_ context.Context, rel string) (bridge.Document, error) {
+func (l *Live) Document(_ context.Context, rel string) (model.Document, error) {
 	return l.document(rel)
 }
 
@@ -54,7 +53,7 @@ func (l *Live) document(rel string) (*liveDoc, error) {
 	return have.(*liveDoc), nil
 }
 
-func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
+func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (model.Document, error) {
 	if _, err := l.Create(ctx, rel, model.NewFile{Data: nil, Mode: 0o644, ModTime: time.Now()}); err != nil {
 		return nil, err
 	}

@@ -181,7 +181,7 @@ func (e *editor) append(item span, texts []string) {
 func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 	count := len(n.Content) / 2
 	items, keep := make([]span, count), make([]bool, count)
-	values, there := want.byKey(), make(map[string]bool, count)
+	values, there := want.ByKey(), make(map[string]bool, count)
 	for i := range count {
 		key, value := n.Content[2*i], n.Content[2*i+1]
 		at, ok := e.flowEntry(key, value, limit)
@@ -204,7 +204,7 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 		return false
 	}
 	added := make(map[int][]string)
-	for _, p := range want.missingFrom(there) {
+	for _, p := range missingFrom(want, there) {
 		added[count] = append(added[count], e.flowText(p.Key)+": "+e.flowText(p.Value))
 	}
 	e.flow(items, keep, added)

@@ -57,7 +57,7 @@ func isMerge(base, a, b, merged any) bool {
 		}
 		switch v := v.(type) {
 		case Properties:
-			parts[i] = v.byKey()
+			parts[i] = v.ByKey()
 		case []any:
 			parts[i] = countItems(v)
 		default:

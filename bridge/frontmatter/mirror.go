@@ -1,11 +1,11 @@
 package frontmatter
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // Mirror computes the update of a mirror after a change of the text. before and after are the texts. A mirror maps each
@@ -27,10 +27,10 @@ func Mirror(before, after string, mirror map[string]any) (set Properties, drop [
 	}
 	for _, p := range properties {
 		if text := stringify(p.Value); mirror[p.Key] != text {
-			set = append(set, Property{p.Key, text})
+			set = append(set, Property{Key: p.Key, Value: text})
 		}
 	}
-	there := properties.byKey()
+	there := properties.ByKey()
 	for _, key := range slices.Sorted(maps.Keys(mirror)) {
 		if _, stays := there[key]; !stays {
 			drop = append(drop, key)
@@ -56,7 +56,7 @@ func Mirrored(text string, mirror map[string]any, keys []string) (repaired strin
 		var want Properties
 		if err := json.Unmarshal(slices.Concat([]byte(`{"value":`), []byte(value), []byte("}")), &want); err == nil && len(want) == 1 {
 			properties = properties.With(key, want[0].Value)
-			differ = append(differ, Property{key, value})
+			differ = append(differ, Property{Key: key, Value: value})
 		}
 	}
 	if len(differ) == 0 {
@@ -68,11 +68,4 @@ func Mirrored(text string, mirror map[string]any, keys []string) (repaired strin
 	return repaired, differ
 }
 
-// stringify formats v like JavaScript's JSON.stringify.
-func stringify(v any) string {
-	var b bytes.Buffer
-	if err := encode(&b, replaceNonFinite(v, func(float64) any { return nil })); err != nil {
-		return "null" // all values that Parse returns have a JSON form
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func stringify(v any) string { return string(ycrdt.AppendJSON(nil, v)) }

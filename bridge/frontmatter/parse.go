@@ -10,6 +10,8 @@ import (
 	"unique"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // SyntaxError is a parse failure. Line is the line of the note, from 1; Column counts characters, from 1.
@@ -116,7 +118,7 @@ func (r *reader) mapping(n *yaml.Node, depth int) (Properties, error) {
 		if err != nil {
 			return nil, err
 		}
-		p = append(p, Property{name, v})
+		p = append(p, Property{Key: name, Value: v})
 	}
 	return p, nil
 }
@@ -188,7 +190,7 @@ func plain(s string) any {
 	}
 	switch {
 	case decimal.MatchString(s):
-		return numberOf(strings.TrimPrefix(s, "+"))
+		return ycrdt.ParseNumber(strings.TrimPrefix(s, "+"))
 	case octal.MatchString(s), hexadecimal.MatchString(s):
 		if n, err := strconv.ParseInt(s, 0, 64); err == nil {
 			return n

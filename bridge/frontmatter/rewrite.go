@@ -128,7 +128,7 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 		return false
 	}
 	column := n.Column - 1
-	values, there, end := want.byKey(), make(map[string]bool, len(entries)), 0
+	values, there, end := want.ByKey(), make(map[string]bool, len(entries)), 0
 	for _, x := range entries {
 		name := keyOf(x.key)
 		v, keep := values[name]
@@ -150,7 +150,7 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	if limit == len(e.src) && column == 0 {
 		end = limit // new properties follow the last comment
 	}
-	if rest := want.missingFrom(there); len(rest) > 0 {
+	if rest := missingFrom(want, there); len(rest) > 0 {
 		e.put(end, end, strings.TrimPrefix(e.entries(rest, column), e.nl)+e.nl)
 	}
 	return len(want) > 0 || limit == len(e.src)

@@ -1,186 +1,21 @@
 package frontmatter
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // Property is one entry of a mapping. Value is nil, bool, int64, float64, string, []any or Properties.
-type Property struct {
-	Key   string
-	Value any
-}
+type Property = ycrdt.Member
 
 // Properties lists the entries of a mapping in order. Keys are distinct.
-type Properties []Property
+type Properties = ycrdt.Object
 
-func (p Properties) Get(key string) (value any, ok bool) {
-	if i := p.index(key); i >= 0 {
-		return p[i].Value, true
-	}
-	return nil, false
-}
-
-// With returns p with key set to value, at its old place or at the end.
-func (p Properties) With(key string, value any) Properties {
-	p = slices.Clone(p)
-	if i := p.index(key); i >= 0 {
-		p[i].Value = value
-		return p
-	}
-	return append(p, Property{key, value})
-}
-
-func (p Properties) Without(key string) Properties {
-	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return e.Key == key })
-}
-
-func (p Properties) missingFrom(there map[string]bool) Properties {
+func missingFrom(p Properties, there map[string]bool) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return there[e.Key] })
-}
-
-func (p Properties) byKey() map[string]any {
-	values := make(map[string]any, len(p))
-	for _, e := range p {
-		values[e.Key] = e.Value
-	}
-	return values
-}
-
-func (p Properties) index(key string) int {
-	return slices.IndexFunc(p, func(e Property) bool { return e.Key == key })
-}
-
-// MarshalJSON encodes an object with the entries in order. Infinities and NaN, which JSON lacks, become strings in YAML
-// notation.
-func (p Properties) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, e := range p {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := encode(&b, e.Key); err != nil {
-			return nil, err
-		}
-		b.WriteByte(':')
-		if err := encode(&b, jsonValue(e.Value)); err != nil {
-			return nil, err
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-func encode(b *bytes.Buffer, v any) error {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-// jsonValue returns v with strings in place of the numbers that JSON lacks, such as NaN.
-func jsonValue(v any) any { return replaceNonFinite(v, func(f float64) any { return formatFloat(f) }) }
-
-func replaceNonFinite(v any, by func(float64) any) any {
-	switch v := v.(type) {
-	case float64:
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return by(v)
-		}
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = replaceNonFinite(item, by)
-		}
-		return out
-	case Properties:
-		out := make(Properties, len(v))
-		for i, e := range v {
-			out[i] = Property{e.Key, replaceNonFinite(e.Value, by)}
-		}
-		return out
-	}
-	return v
-}
-
-// UnmarshalJSON keeps the order of an object's members. null yields no properties.
-func (p *Properties) UnmarshalJSON(data []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	v, err := decodeJSON(dec)
-	if err != nil {
-		return err
-	}
-	switch v := v.(type) {
-	case nil:
-		*p = nil
-	case Properties:
-		*p = v
-	default:
-		return errors.New("properties are not a JSON object")
-	}
-	return nil
-}
-
-func decodeJSON(dec *json.Decoder) (any, error) {
-	t, err := dec.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch t := t.(type) {
-	case json.Number:
-		return numberOf(t.String()), nil
-	case json.Delim:
-		return decodeCollection(dec, t == '{')
-	}
-	return t, nil
-}
-
-// decodeCollection decodes the rest of an object or an array. If an object has several members of one name, the last
-// one wins.
-func decodeCollection(dec *json.Decoder, object bool) (any, error) {
-	list, p, where := []any{}, Properties{}, make(map[string]int)
-	for dec.More() {
-		var name string
-		if object {
-			key, err := dec.Token()
-			if err != nil {
-				return nil, err
-			}
-			name = key.(string)
-		}
-		v, err := decodeJSON(dec)
-		if err != nil {
-			return nil, err
-		}
-		if i, twice := where[name]; object && twice {
-			p[i].Value = v
-		} else if object {
-			where[name] = len(p)
-			p = append(p, Property{name, v})
-		} else {
-			list = append(list, v)
-		}
-	}
-	_, err := dec.Token()
-	if object {
-		return p, err
-	}
-	return list, err
-}
-
-func numberOf(s string) any {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return n
-	}
-	f, _ := strconv.ParseFloat(s, 64)
-	return f
 }
 
 // Equal reports whether two values are equal. It compares numbers across types, and mappings in any order. All other
@@ -195,7 +30,7 @@ func Equal(a, b any) bool {
 		if !ok || len(a) != len(b) {
 			return false
 		}
-		values := b.byKey()
+		values := b.ByKey()
 		return !slices.ContainsFunc(a, func(e Property) bool {
 			v, ok := values[e.Key]
 			return !ok || !Equal(e.Value, v)
@@ -237,23 +72,8 @@ func Text(v any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		return formatFloat(v)
+		return ycrdt.YAMLFloat(v)
 	}
-	var b bytes.Buffer
-	if err := encode(&b, jsonValue(v)); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func formatFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return ".nan"
-	case math.IsInf(f, 1):
-		return ".inf"
-	case math.IsInf(f, -1):
-		return "-.inf"
-	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
+	text, _ := Properties{{Value: v}}.MarshalJSON() // cannot fail
+	return string(text[len(`{"":`) : len(text)-1])
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/internal/canvasdoc"
@@ -17,7 +16,7 @@ import (
 
 // Document returns the live document of the note at rel. If the document was never fetched, Document fetches it first,
 // before all other documents.
-func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, error) {
+func (s *Source) Document(ctx context.Context, rel string) (model.Document, error) {
 	d, _, err := s.document(ctx, "open", rel)
 	if err == nil && !model.Path(rel).IsNote() {
 		err = listing.Failed("open", rel, model.ErrNotNote)
@@ -59,16 +58,19 @@ func (s *Source) Read(ctx context.Context, rel string) ([]byte, model.Stamp, err
 	return d.Read(format)
 }
 
-// Replace sets the content of a file if r.IfMatch is its current stamp.
+// Replace sets the content of a canvas or an attachment if r.IfMatch is its current stamp. A note changes only through
+// its Document.
 func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
-	d, format, err := s.document(ctx, "write", rel)
+	d, _, err := s.document(ctx, "write", rel)
 	switch {
 	case errors.Is(err, model.ErrNotNote):
 		return s.replaceAttachment(ctx, rel, r.IfMatch, r.Data)
 	case err != nil:
 		return model.Stamp{}, err
+	case model.Path(rel).IsNote():
+		return model.Stamp{}, listing.Failed("write", rel, errors.ErrUnsupported)
 	}
-	stamp, err := d.Replace(ctx, format, &model.Record{Time: r.ModTime.UTC()}, r.IfMatch, r.Data)
+	stamp, err := d.ReplaceCanvas(ctx, &model.Record{Time: r.ModTime.UTC()}, r.IfMatch, r.Data)
 	return stamp, listing.Failed("write", rel, err)
 }
 
@@ -93,7 +95,7 @@ func (s *Source) Merge(ctx context.Context, rel string, base, data []byte) (mode
 	if err != nil {
 		return model.Stamp{}, err
 	}
-	err = d.Change(ctx, &model.Record{}, func(doc *ycrdt.Doc) error { return format.Write(doc, base, data) })
+	err = d.Change(ctx, &model.Record{}, func(doc *ycrdt.Doc) error { return canvasdoc.Write(doc, base, data) })
 	if err != nil {
 		return model.Stamp{}, listing.Failed("write", rel, err)
 	}
@@ -108,7 +110,8 @@ func (s *Source) Create(ctx context.Context, rel string, file model.NewFile) (mo
 		return s.createAttachment(ctx, rel, file.Data)
 	}
 	d, err := s.newDocument(rel, typ, &model.Record{Time: file.ModTime.UTC()}, func(doc *ycrdt.Doc) error {
-		return format.Write(doc, nil, file.Data)
+		_, err := format.Add(doc, file.Data)
+		return err
 	})
 	if err != nil {
 		return model.Stamp{}, err
@@ -118,7 +121,7 @@ func (s *Source) Create(ctx context.Context, rel string, file model.NewFile) (mo
 }
 
 // NewDocument creates a note. It is a draft until the server has its content.
-func (s *Source) NewDocument(_ context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
+func (s *Source) NewDocument(_ context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (model.Document, error) {
 	if !model.Path(rel).IsNote() {
 		return nil, listing.Failed("create", rel, model.ErrNotNote)
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
@@ -190,9 +189,9 @@ var _ interface {
 	model.NameChecker
 	model.FileChecker
 	model.FileMerger
-	bridge.Documents
+	model.Documents
 	model.ReadOnlyReporter
-	bridge.Syncer
+	model.Syncer
 	model.ProblemReporter
 	io.Closer
 } = (*Source)(nil)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
@@ -39,12 +38,12 @@ func (s *Source) Opened(rel string) {
 
 func (s *Source) Problems() []model.Problem { return s.problems.All() }
 
-func (s *Source) SyncStatus() bridge.SyncStatus {
+func (s *Source) SyncStatus() model.SyncStatus {
 	// A new note passes through three states: its content is unsent; it is a draft without an entry; its entry in the
 	// folder's document is unsent. Because the states are read in this order, the note is counted at least once.
 	before, unentered := s.schedule.State().Unsent, s.drafts.NotEntered()
 	state, locked, problems := s.schedule.State(), s.set.WriteAccess.ReadOnlyErr(), s.problems.All()
-	st := bridge.SyncStatus{
+	st := model.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: max(before, state.Unsent) + unentered,
 		Unfetched: state.Notes - state.Fetched, Queued: state.Queued, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
 		Compared: state.Compared, Uncompared: state.Uncompared,

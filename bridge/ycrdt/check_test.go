@@ -57,7 +57,7 @@ func (c *checker) history(home uint32) {
 			c.assert(!c.seen[r], "item %d is in two histories", r)
 			c.seen[r] = true
 			c.assert(it.Kind != structs.KindFree && it.Units() > 0, "item %d has kind %d and no units", r, it.Kind)
-			c.assert(s.HomeOf(it) == home && s.ClockOf(it) == clock, "item %d: client %d clock %d, want %d", r, s.HomeOf(it), s.ClockOf(it), clock)
+			c.assert(it.Client == home && it.From() == clock, "item %d: client %d clock %d, want %d", r, it.Client, it.From(), clock)
 			c.assert(it.Kind == wire.KindGC || it.Parent != 0, "item %d has no parent", r)
 			c.assert(it.Kind > wire.KindDeleted || it.Deleted(), "item %d: deleted content is visible", r)
 			c.assert(it.Deleted() == (it.Kind <= wire.KindDeleted), "item %d: deleted, but still of kind %d", r, it.Kind)
@@ -162,11 +162,11 @@ func (c *checker) key(b *ytypes.Branch, e int32) {
 // item of a key is its value. No API writes values of several units, but an update may hold them.
 func (c *checker) torn(it *structs.Item) bool {
 	s := c.s
-	home, end := s.HomeOf(it), s.EndOf(it)
+	home, end := it.Client, it.End()
 	if end == s.Clients[home].Next {
 		return false
 	}
 	index := s.Clients[home].Index
 	rest := &s.Items[index.At(s.Find(&index, end))]
-	return s.ClockOf(rest) == end && rest.Parent == it.Parent && rest.Origin != 0 && s.FollowsOn(it, rest)
+	return rest.From() == end && rest.Parent == it.Parent && rest.Origin != 0 && s.FollowsOn(it, rest)
 }

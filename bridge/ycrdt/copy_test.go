@@ -50,8 +50,7 @@ func losesNeighbour(s *ytypes.Store, it *structs.Item, lost []bool) bool {
 		return true
 	}
 	holder := func(client, clock uint32) structs.Ref {
-		c := &s.Clients[client]
-		return s.FindItem(c.Home, c.Base|uint64(clock))
+		return s.FindItem(client, uint64(clock))
 	}
 	if it.Origin == 0 && it.RightOrigin == 0 {
 		parent := s.BranchOf(it).Item

@@ -39,8 +39,8 @@
 // All methods may be called from any goroutine, except that a [Txn] is limited to the goroutine of its transaction. A
 // Doc has one mutex, which [Doc.Transact] and [Doc.ApplyUpdate] hold until their commit. Methods without a [Txn] return
 // the state of the last commit and wait for a running transaction, except that [Text.String] and [Text.Len] return a
-// cached value immediately if there is one. Inside a transaction use the methods that take a Txn, which see the changes
-// of the transaction; the other methods would deadlock.
+// cached value immediately if there is one and the Text was used before. Inside a transaction use the methods that take a
+// Txn, which see the changes of the transaction; the other methods would deadlock.
 //
 // The package starts no goroutines.
 //
@@ -64,7 +64,7 @@
 //
 // Items are in one slab, 52 bytes each, without pointers, and refer to each other by index, so that the garbage
 // collector has nothing to scan. Content is in one byte arena: text as UTF-8, values in their wire form. The items of
-// each client are listed in clock order in chunks. The index from positions to items is a shallow tree, which the first
+// each client are listed in clock order in chunks. The index from positions to items is a list of leaves, which the first
 // edit far from the start of a list builds. So a document that is only loaded, relayed or encoded costs little more than
 // its bytes.
 //

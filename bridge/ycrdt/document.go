@@ -28,20 +28,11 @@ type Doc struct {
 	txn     Txn              // protected by mu
 	updates exchange.Updates // protected by mu
 
-	rootsMu sync.Mutex
-	roots   map[string]*root // protected by rootsMu
-
 	onUpdate func(update []byte) // protected by mu
 }
 
-type root struct {
-	text  *Text
-	mapp  *Map
-	array *Array
-}
-
 func NewDoc(opts Options) *Doc {
-	d := &Doc{store: ytypes.New(), roots: make(map[string]*root)}
+	d := &Doc{store: ytypes.New()}
 	d.txn.doc, d.txn.edit.Store = d, d.store
 	d.updates = exchange.New(d.store, &d.txn.edit)
 	id := opts.ClientID
@@ -66,8 +57,16 @@ func (d *Doc) Size() int {
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
 // SetClientID sets the ID under which the document writes. Only one writer may ever use an ID, but it may set the ID
-// again after it has applied its own updates.
-func (d *Doc) SetClientID(id ClientID) { d.clientID.Store(uint64(id)) }
+// again after it has applied its own updates. If a hostile update has used up the ID's clocks, the document selects
+// another ID.
+func (d *Doc) SetClientID(id ClientID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.store.State(id) > wire.MaxClock/2 {
+		id = d.freshClientID()
+	}
+	d.clientID.Store(uint64(id))
+}
 
 func (d *Doc) freshClientID() ClientID {
 	for {
@@ -125,44 +124,11 @@ func (d *Doc) OnUpdate(fn func(update []byte)) {
 }
 
 // Text returns the text called name at the root of the document. A root exists once it has had content.
-func (d *Doc) Text(name string) *Text {
-	d.rootsMu.Lock()
-	defer d.rootsMu.Unlock()
-	r := d.root(name)
-	if r.text == nil {
-		r.text = &Text{handle: handle{doc: d, name: name}}
-	}
-	return r.text
-}
+func (d *Doc) Text(name string) *Text { return &Text{handle: handle{doc: d, name: name}} }
 
-func (d *Doc) Map(name string) *Map {
-	d.rootsMu.Lock()
-	defer d.rootsMu.Unlock()
-	r := d.root(name)
-	if r.mapp == nil {
-		r.mapp = &Map{handle: handle{doc: d, name: name}}
-	}
-	return r.mapp
-}
+func (d *Doc) Map(name string) *Map { return &Map{handle: handle{doc: d, name: name}} }
 
-func (d *Doc) Array(name string) *Array {
-	d.rootsMu.Lock()
-	defer d.rootsMu.Unlock()
-	r := d.root(name)
-	if r.array == nil {
-		r.array = &Array{handle: handle{doc: d, name: name}}
-	}
-	return r.array
-}
-
-func (d *Doc) root(name string) *root {
-	r := d.roots[name]
-	if r == nil {
-		r = &root{}
-		d.roots[name] = r
-	}
-	return r
-}
+func (d *Doc) Array(name string) *Array { return &Array{handle: handle{doc: d, name: name}} }
 
 // StateVector returns the next expected clock of each client.
 func (d *Doc) StateVector() StateVector {

@@ -1,7 +1,6 @@
 package ycrdt
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
@@ -12,20 +11,28 @@ func Holds(s *Snapshot, id ID) bool {
 	return id.Clock < s.state[id.Client] && !contains(s.deletes, id)
 }
 
-// Content returns the content of every root that was asked for, in the form of packValue.
+// Content returns the content of every root, in the form of packValue. A root with keys is a map, and one with text is a
+// text.
 func Content(d *Doc) any {
-	d.rootsMu.Lock()
-	roots := maps.Clone(d.roots)
-	d.rootsMu.Unlock()
+	type root struct {
+		keys   bool
+		length int
+	}
+	roots := make(map[string]root)
+	d.mu.Lock()
+	for name, b := range d.store.Roots {
+		roots[name] = root{len(b.KeyOrder) > 0, b.Length}
+	}
+	d.mu.Unlock()
 	out := make(map[string]any)
 	for name, r := range roots {
 		switch {
-		case r.array != nil:
-			out[name] = packValue(r.array)
-		case r.mapp != nil:
-			out[name] = packValue(r.mapp)
-		default:
-			out[name] = packValue(r.text)
+		case r.keys:
+			out[name] = packValue(d.Map(name))
+		case d.Text(name).String() != "":
+			out[name] = packValue(d.Text(name))
+		case r.length > 0:
+			out[name] = packValue(d.Array(name))
 		}
 	}
 	return out

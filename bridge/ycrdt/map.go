@@ -15,8 +15,8 @@ import (
 //
 // It accepts nil, bool, any integer or float type, string, []byte, []any, map[string]any, [Object], [Undefined],
 // [BigInt], and nested types from [NewText], [NewMap] or [NewArray]. It returns nil, bool, int64 (JavaScript integers
-// of up to 31 bits), float64, string, []byte, []any, map[string]any, Undefined, BigInt, *[Text], *[Map], *[Array],
-// [Subdoc] or [Foreign].
+// of up to 31 bits), float64, string, []byte, []any, Object, Undefined, BigInt, *[Text], *[Map], *[Array], [Subdoc] or
+// [Foreign].
 type Map struct {
 	handle
 	initial map[string]any
@@ -147,14 +147,13 @@ func (m *Map) All() iter.Seq2[string, any] {
 	}
 }
 
-// ObjectIn returns the map as tx sees it. Each value that is an object is an [Object]. The keys are in the order in
-// which they came into the document, as in Yjs.
+// ObjectIn returns the map as tx sees it. The keys are in the order in which they came into the document, as in Yjs.
 func (m *Map) ObjectIn(tx *Txn) Object {
 	s := tx.edit.Store
 	obj := Object{}
 	for _, e := range m.in(tx).KeyOrder {
 		if h := s.Entries[e].Head; h != 0 && !s.Items[h].Deleted() {
-			obj = append(obj, Member{Key: s.Entries[e].Key, Value: m.doc.lastOrdered(&s.Items[h])})
+			obj = append(obj, Member{Key: s.Entries[e].Key, Value: m.doc.lastValue(&s.Items[h])})
 		}
 	}
 	return obj

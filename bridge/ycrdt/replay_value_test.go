@@ -74,10 +74,10 @@ func packValue(v any) any {
 		return map[string]any{"$a": packList(v.Values())}
 	case []any:
 		return packList(v)
-	case map[string]any:
+	case Object:
 		out := make(map[string]any)
-		for k, el := range v {
-			out[k] = packValue(el)
+		for _, m := range v {
+			out[m.Key] = packValue(m.Value)
 		}
 		return out
 	}

@@ -77,7 +77,7 @@ func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	if s == "" {
 		return true
 	}
-	home, clock := store.HomeOf(&store.Items[r]), id.Clock
+	home, clock := store.Items[r].Client, id.Clock
 	left, right := structs.Ref(0), structs.Ref(0)
 	if side == After {
 		left = tx.edit.ItemEnding(home, clock)
@@ -99,7 +99,7 @@ func (t *Text) Delete(tx *Txn, pos, n int) {
 }
 
 // String returns the committed text without embedded objects. The text of an unchanged Text is built once, so repeated
-// calls are cheap. String does not wait for a running transaction if the text of the last commit was already read.
+// calls are cheap. String does not wait for a running transaction if t has already read the text of the last commit.
 func (t *Text) String() string { return t.view().Text }
 
 // Len returns the committed length in UTF-16 units. Each embedded object counts as one unit.
@@ -121,6 +121,10 @@ func (t *Text) view() *ytypes.View {
 			return
 		}
 		t.branch.Store(b)
+		if read := b.Committed.Load(); read != nil {
+			v = read
+			return
+		}
 		v.Text, v.Length = s.Text(b), b.Length
 		b.Committed.Store(v)
 	})
@@ -242,11 +246,11 @@ func (t *Text) Find(r Run) (pieces []Piece) {
 		for clock := r.ID.Clock; clock < end; {
 			ref := s.FindItem(home, clock)
 			it := &s.Items[ref]
-			next := min(end, s.EndOf(it))
+			next := min(end, it.End())
 			if it.Kind != wire.KindGC && it.Parent == b.Index && (it.Deleted() || it.VisibleUnits() > 0) {
 				p := Piece{ID{Client: r.ID.Client, Clock: clock}, int(next - clock), s.Before(b, ref), it.Deleted()}
 				if !p.Deleted {
-					p.Pos += int(clock - s.ClockOf(it))
+					p.Pos += int(clock - it.From())
 				}
 				pieces = append(pieces, p)
 			}

@@ -19,6 +19,32 @@ type BigInt = lib0.BigInt
 // Object is a JavaScript object. It preserves the order of the keys, which map[string]any loses.
 type Object = lib0.Object
 
+// ErrAfterJSON is the error of [ParseJSON] for text after the value.
+var ErrAfterJSON = lib0.ErrAfterJSON
+
+// ParseJSON parses a JSON text as JSON.parse does: nil, bool, float64, string, []any or Object. It refuses numbers that
+// are too large.
+func ParseJSON(text []byte) (any, error) {
+	return lib0.ParseJSON(text, func(n json.Number) (any, error) {
+		f, err := n.Float64()
+		if err != nil {
+			return nil, fmt.Errorf("the number %.20s is too large", n)
+		}
+		return f, nil
+	})
+}
+
+// YAMLFloat returns a number in YAML notation. ParseNumber returns an int64 if s is an integer that fits, and otherwise
+// a float64.
+func YAMLFloat(f float64) string { return lib0.YAMLFloat(f) }
+
+func ParseNumber(s string) any { return lib0.ParseNumber(s) }
+
+// AppendJSON appends a value as JSON.stringify writes it, with null for infinities and NaN.
+func AppendJSON(dst []byte, v any) []byte {
+	return lib0.AppendJSON(dst, v, func(float64) string { return "null" })
+}
+
 type Member = lib0.Member
 
 // A Subdoc refers to a document that is nested in this document. The content of the Subdoc is synchronized separately.
@@ -81,26 +107,12 @@ func (d *Doc) lastValue(it *structs.Item) any {
 	return values[len(values)-1]
 }
 
-func (d *Doc) lastOrdered(it *structs.Item) (v any) {
-	if it.Kind != wire.KindAny {
-		return d.lastValue(it)
-	}
-	r := lib0.NewReader(d.store.Arena.Of(it))
-	for range it.Length {
-		v = r.Ordered()
-	}
-	return v
-}
-
 // jsonValue parses a JSON text. The text was checked when it arrived.
 func jsonValue(text []byte) any {
 	if string(text) == "undefined" {
 		return Undefined{}
 	}
-	var v any
-	if json.Unmarshal(text, &v) != nil {
-		return nil // a number beyond the range of float64, which only a hostile peer writes
-	}
+	v, _ := ParseJSON(text) // fails for a number beyond the range of float64, which only a hostile peer writes
 	return v
 }
 

@@ -79,9 +79,6 @@ func (e *Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		if err != nil {
 			return nil, err
 		}
-		if len(all) > 0 && len(part[0]) != len(all[0]) {
-			return nil, fmt.Errorf("%w: vectors have different lengths, %d and %d", ErrEndpoint, len(all[0]), len(part[0]))
-		}
 		all, texts = append(all, part...), texts[n:]
 	}
 	return all, nil

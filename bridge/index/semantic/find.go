@@ -129,7 +129,8 @@ func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	if len(v) != x.dims {
 		return nil
 	}
-	to, size := newFactor(v), vectorHead+x.dims
+	numbers, step := inSteps(v)
+	to, size := newVector(sum{}, step, numbers), vectorHead+x.dims
 	var list []near
 	for i, k := range pairs(x.notes, notes) {
 		if i < 0 || k < 0 || x.notes[i] != notes[k] {
@@ -137,7 +138,7 @@ func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 		}
 		best := near{info: notes[k]}
 		for passage, rest := 0, x.vectors[i]; len(rest) > 0; passage, rest = passage+1, rest[size:] {
-			if s := to.similarity(rest[:size]); s > best.score {
+			if s := similarity(to, rest[:size]); s > best.score {
 				best.score, best.passage = s, passage
 			}
 		}

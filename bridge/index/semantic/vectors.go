@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
-	"slices"
 )
 
 // A vector of a passage is a string: the sum of the passage, the step, and the numbers as int8s in units of the step.
@@ -44,43 +43,13 @@ func inSteps(v []float32) (row []byte, step float32) {
 	return row, step
 }
 
-// factor is a vector for many scalar products. A multiplication of uint64s does the work of two multiplications:
-// (a+b<<32) * (y+x<<32) has a*x+b*y in its upper half.
-type factor struct {
-	step  float32
-	pairs [][4]uint64 // of the numbers 0 and 4, 1 and 5, 2 and 6, 3 and 7 of eight
-	shift int32       // product of the numbers and a vector of 128s
-}
-
-func newFactor(v []float32) (f factor) {
-	row, step := inSteps(v)
-	f.step = step
-	for part := range slices.Chunk(append(make([]byte, -len(row)&7), row...), 8) {
-		var pairs [4]uint64
-		for i := range pairs {
-			x, y := int8(part[i]), int8(part[i+4])
-			pairs[i] = uint64(int64(x)<<32 + int64(y))
-			f.shift += 128 * (int32(x) + int32(y))
-		}
-		f.pairs = append(f.pairs, pairs)
+// similarity returns the similarity of two vectors of the same length. It is at most 1.
+func similarity(a, b string) float64 {
+	stepA, rowA := parse(a)
+	stepB, rowB := parse(b)
+	sum := int32(0)
+	for i := range len(rowA) {
+		sum += int32(int8(rowA[i])) * int32(int8(rowB[i]))
 	}
-	return f
-}
-
-// similarity returns the similarity of the factor and a vector of the same length. It is at most 1.
-func (f *factor) similarity(vector string) float64 {
-	step, _ := parse(vector)
-	return min(float64(float32(f.product(vector))*step*f.step), 1)
-}
-
-func (f *factor) product(vector string) int32 {
-	const pair = 0x000000ff_000000ff
-	rest := vector[len(vector)-8*len(f.pairs):] // for the end of the head, the factor has zeros
-	sum := uint64(1 << 31)                      // rounds the lower half, which is signed
-	for i := range f.pairs {
-		to := &f.pairs[i]
-		n := binary.LittleEndian.Uint64([]byte(rest[8*i:][:8])) ^ 0x80808080_80808080 // 128 more, and so not negative
-		sum += n&pair*to[0] + n>>8&pair*to[1] + n>>16&pair*to[2] + n>>24&pair*to[3]
-	}
-	return int32(sum>>32) - f.shift
+	return min(float64(float32(sum)*stepA*stepB), 1)
 }

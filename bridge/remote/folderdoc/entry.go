@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // ErrPath is the error for a path that cannot be a key of a folder document.
@@ -123,7 +125,8 @@ func below(dir, p string) bool { return strings.HasPrefix(p, dir+"/") }
 
 // readMeta parses a value of filemeta_v0. ok is false if the value has another version of the format, or no ID or type.
 func readMeta(p string, value any) (e Entry, ok bool) {
-	m, _ := value.(map[string]any)
+	o, _ := value.(ycrdt.Object)
+	m := o.ByKey()
 	e = Entry{Path: p}
 	e.ID, _ = m["id"].(string)
 	e.Type, _ = m["type"].(string)

@@ -96,11 +96,7 @@ func (f *Folder) entry(tx *ycrdt.Txn, k string) (Entry, bool) {
 func (f *Folder) metaAt(tx *ycrdt.Txn, k string) (value any, ok bool) {
 	value, ok = f.meta.GetIn(tx, k)
 	if m, nested := value.(*ycrdt.Map); nested {
-		object := make(map[string]any)
-		for _, member := range m.ObjectIn(tx) {
-			object[member.Key] = member.Value
-		}
-		return object, ok
+		return m.ObjectIn(tx), ok
 	}
 	return value, ok
 }

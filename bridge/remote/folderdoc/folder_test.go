@@ -95,7 +95,7 @@ func TestNestedEntries(t *testing.T) {
 	if got, want := strings.Split(listing(f), " "), []string{"sub/Moved.md:markdown:1", "sub/b.png:image:2"}; !slices.Equal(got[1:], want) {
 		t.Errorf("listing is %q, want %q", got, want)
 	}
-	if moved, _ := doc.Map("filemeta_v0").Get("/sub/b.png"); moved.(map[string]any)["other"] != "kept" {
+	if moved, _ := doc.Map("filemeta_v0").Get("/sub/b.png"); moved.(ycrdt.Object).ByKey()["other"] != "kept" {
 		t.Errorf("the moved entry is %v", moved)
 	}
 	if _, err := f.Create(folderdoc.Entry{Path: "newer.png", ID: "5", Type: "image"}); !errors.Is(err, fs.ErrExist) {
@@ -142,7 +142,7 @@ func TestCreateCompletesLegacyEntry(t *testing.T) {
 		t.Fatalf("Create = %+v, %v", e, err)
 	}
 	v, _ := doc.Map("filemeta_v0").Get("/Old.md")
-	if m, _ := v.(map[string]any); m["id"] != "old" {
+	if m, _ := v.(ycrdt.Object); m.ByKey()["id"] != "old" {
 		t.Errorf("filemeta is %v", v)
 	}
 }
@@ -225,7 +225,7 @@ func TestRename(t *testing.T) {
 		}
 	}
 	v, _ := doc.Map("filemeta_v0").Get("/moved/here/extra.png")
-	if m, _ := v.(map[string]any); m["more"] != "kept" {
+	if m, _ := v.(ycrdt.Object); m.ByKey()["more"] != "kept" {
 		t.Errorf("the entry lost what it had: %v", v)
 	}
 	if err := f.Rename("dirt.md", "Target.md", true); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
@@ -34,7 +35,7 @@ type Client struct {
 // Batched returns a copy of c whose changes are undone together.
 func (c *Client) Batched() *Client {
 	together := *c
-	together.Changes.Batch = bridge.NewBatch()
+	together.Changes.Batch = model.NewBatch()
 	return &together
 }
 

@@ -43,7 +43,7 @@ func isVisible(doc *ycrdt.Doc, tx *ycrdt.Txn) canvas {
 			continue
 		}
 		if text := doc.Text(n.Key).StringIn(tx); text != "" {
-			c.nodes[i].Value = with(node, textKey, text)
+			c.nodes[i].Value = node.With(textKey, text)
 		}
 	}
 	return c
@@ -62,7 +62,7 @@ func items(m *ycrdt.Map, tx *ycrdt.Txn) (list ycrdt.Object) {
 				item = append(item, member)
 			}
 		}
-		list = append(list, ycrdt.Member{Key: el.Key, Value: with(item, idKey, el.Key)})
+		list = append(list, ycrdt.Member{Key: el.Key, Value: item.With(idKey, el.Key)})
 	}
 	return list
 }
@@ -76,22 +76,7 @@ func hasText(id string, node ycrdt.Object) bool {
 }
 
 func member(o ycrdt.Object, key string) string {
-	for _, m := range o {
-		if m.Key == key {
-			s, _ := m.Value.(string)
-			return s
-		}
-	}
-	return ""
-}
-
-// with sets a member of o and returns the result. A member that o already has keeps its position.
-func with(o ycrdt.Object, key string, value any) ycrdt.Object {
-	for i := range o {
-		if o[i].Key == key {
-			o[i].Value = value
-			return o
-		}
-	}
-	return append(o, ycrdt.Member{Key: key, Value: value})
+	v, _ := o.Get(key)
+	s, _ := v.(string)
+	return s
 }

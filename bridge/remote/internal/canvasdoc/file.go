@@ -2,13 +2,8 @@ package canvasdoc
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"strconv"
-	"strings"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -27,7 +22,7 @@ func appendItems(dst []byte, items ycrdt.Object) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendValue(append(dst, "\n\t\t"...), el.Value)
+		dst = ycrdt.AppendJSON(append(dst, "\n\t\t"...), el.Value)
 	}
 	if len(items) > 0 {
 		dst = append(dst, "\n\t"...)
@@ -35,90 +30,17 @@ func appendItems(dst []byte, items ycrdt.Object) []byte {
 	return dst
 }
 
-// appendValue appends a value as JSON.stringify writes it.
-func appendValue(dst []byte, v any) []byte {
-	switch v := v.(type) {
-	case bool:
-		return strconv.AppendBool(dst, v)
-	case int64:
-		return strconv.AppendInt(dst, v, 10)
-	case ycrdt.BigInt:
-		return strconv.AppendInt(dst, int64(v), 10)
-	case float64:
-		return appendNumber(dst, v)
-	case string:
-		return appendString(dst, v)
-	case []any:
-		dst = append(dst, '[')
-		for i, el := range v {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendValue(dst, el)
-		}
-		return append(dst, ']')
-	case ycrdt.Object:
-		return appendObject(dst, v)
-	}
-	return append(dst, "null"...)
-}
-
-func appendObject(dst []byte, o ycrdt.Object) []byte {
-	dst = append(dst, '{')
-	first := len(dst)
-	for _, m := range o {
-		if _, undefined := m.Value.(ycrdt.Undefined); undefined {
-			continue
-		}
-		if len(dst) > first {
-			dst = append(dst, ',')
-		}
-		dst = appendValue(append(appendString(dst, m.Key), ':'), m.Value)
-	}
-	return append(dst, '}')
-}
-
-func appendNumber(dst []byte, f float64) []byte {
-	if f == 0 {
-		return append(dst, '0') // 0, and JavaScript's -0 too
-	}
-	number, err := json.Marshal(f) // same form as in JavaScript
-	if err != nil {
-		return append(dst, "null"...) // f is infinite or NaN
-	}
-	return append(dst, number...)
-}
-
-func appendString(dst []byte, s string) []byte {
-	const escaped, letters = "\"\\\b\f\n\r\t", `"\bfnrt`
-	dst = append(dst, '"')
-	for i := range len(s) {
-		c := s[i]
-		switch at := strings.IndexByte(escaped, c); {
-		case at >= 0:
-			dst = append(dst, '\\', letters[at])
-		case c < ' ':
-			dst = fmt.Appendf(dst, `\u%04x`, c)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return append(dst, '"')
-}
-
 // parse parses a file. An empty file is an empty canvas.
 func parse(data []byte) (c canvas, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return c, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	root, err := parseValue(dec, -2)
-	if err != nil {
+	root, err := ycrdt.ParseJSON(data)
+	switch {
+	case errors.Is(err, ycrdt.ErrAfterJSON):
+		return c, fmt.Errorf("%w: %w", ErrFormat, err)
+	case err != nil:
 		return c, fmt.Errorf("%w: it is not JSON: %w", ErrFormat, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return c, fmt.Errorf("%w: there is text after its end", ErrFormat)
 	}
 	top, ok := root.(ycrdt.Object)
 	if !ok {
@@ -151,7 +73,8 @@ func parseItems(list ycrdt.Member) (items ycrdt.Object, err error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: an item of %q is not an object", ErrFormat, list.Key)
 		}
-		id, ok := byKey(item)[idKey].(string)
+		v, _ := item.Get(idKey)
+		id, ok := v.(string)
 		if !ok {
 			return nil, fmt.Errorf("%w: an item of %q has no id", ErrFormat, list.Key)
 		}
@@ -162,70 +85,4 @@ func parseItems(list ycrdt.Member) (items ycrdt.Object, err error) {
 		items = append(items, ycrdt.Member{Key: id, Value: item})
 	}
 	return items, nil
-}
-
-const maxDepth = 100
-
-var errDepth = fmt.Errorf("it is nested more than %d deep", maxDepth)
-
-// parseValue parses the next value: nil, bool, float64, string, []any or ycrdt.Object.
-func parseValue(dec *json.Decoder, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, errDepth
-	}
-	token, err := dec.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch token := token.(type) {
-	case json.Number:
-		f, err := token.Float64()
-		if math.IsInf(f, 0) {
-			return nil, fmt.Errorf("the number %.20s is too large", token)
-		}
-		return f, err
-	case json.Delim:
-		if token == '[' {
-			return parseList(dec, depth)
-		}
-		return parseObject(dec, depth)
-	}
-	return token, nil
-}
-
-func parseList(dec *json.Decoder, depth int) (list []any, err error) {
-	list = []any{}
-	for dec.More() {
-		v, err := parseValue(dec, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	_, err = dec.Token()
-	return list, err
-}
-
-func parseObject(dec *json.Decoder, depth int) (o ycrdt.Object, err error) {
-	o = ycrdt.Object{}
-	at := make(map[string]int)
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		v, err := parseValue(dec, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		name := key.(string) // keys are always strings
-		if i, twice := at[name]; twice {
-			o[i].Value = v
-			continue
-		}
-		at[name] = len(o)
-		o = append(o, ycrdt.Member{Key: name, Value: v})
-	}
-	_, err = dec.Token()
-	return o, err
 }

@@ -39,7 +39,7 @@ type writer struct {
 
 // ends returns the IDs of the nodes at the ends of the edges that were added since the base.
 func ends(was, current ycrdt.Object) map[string]bool {
-	known, tied := byKey(was), make(map[string]bool)
+	known, tied := was.ByKey(), make(map[string]bool)
 	for _, e := range current {
 		if _, old := known[e.Key]; !old {
 			edge := e.Value.(ycrdt.Object)
@@ -54,7 +54,7 @@ func ends(was, current ycrdt.Object) map[string]bool {
 type merge func(id string, old, current, want ycrdt.Object) ycrdt.Object
 
 func (w writer) write(m *ycrdt.Map, was, current, want ycrdt.Object, merge merge) {
-	base, now, left := byKey(was), byKey(current), byKey(want)
+	base, now, left := was.ByKey(), current.ByKey(), want.ByKey()
 	for _, el := range want {
 		old, ok := base[el.Key].(ycrdt.Object)
 		have, there := now[el.Key].(ycrdt.Object)
@@ -91,14 +91,14 @@ func (w writer) writeText(id string, old, current, want ycrdt.Object) ycrdt.Obje
 	}
 	now := textmerge.Merge(textmerge.RawSide(before, nil), textmerge.RawSide(present, nil), after)
 	textmerge.ApplyEdits(w.tx, text, own, textmerge.DiffSave(own, now))
-	item := merged(id, old, current, with(slices.Clone(want), textKey, before))
+	item := merged(id, old, current, want.With(textKey, before))
 	if item == nil && now == "" { // from now on the member text is shown, because the Text is empty
 		item = slices.Clone(current)
 	}
 	if item == nil {
 		return nil
 	}
-	return with(item, textKey, now)
+	return item.With(textKey, now)
 }
 
 // merged applies the writer's changes to the members of an item. It skips members that others have changed too.
@@ -106,7 +106,7 @@ func merged(_ string, was, current, want ycrdt.Object) (item ycrdt.Object) {
 	if current == nil {
 		return want
 	}
-	before, after := byKey(was), byKey(want)
+	before, after := was.ByKey(), want.ByKey()
 	changed := false
 	for _, m := range current {
 		old, ok := before[m.Key]
@@ -120,7 +120,7 @@ func merged(_ string, was, current, want ycrdt.Object) (item ycrdt.Object) {
 		}
 		item = append(item, m)
 	}
-	present := byKey(current)
+	present := current.ByKey()
 	for _, m := range want {
 		_, ok := before[m.Key]
 		if _, there := present[m.Key]; !ok && !there {
@@ -133,17 +133,9 @@ func merged(_ string, was, current, want ycrdt.Object) (item ycrdt.Object) {
 	return item
 }
 
-func byKey(o ycrdt.Object) map[string]any {
-	m := make(map[string]any, len(o))
-	for _, el := range o {
-		m[el.Key] = el.Value
-	}
-	return m
-}
-
 // same reports whether two items have the same members, in any order.
 func same(a, b ycrdt.Object) bool {
-	have := byKey(b)
+	have := b.ByKey()
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(m ycrdt.Member) bool {
 		value, ok := have[m.Key]
 		return !ok || !equal(m.Value, value)
@@ -151,4 +143,4 @@ func same(a, b ycrdt.Object) bool {
 }
 
 // equal reports whether two values have the same form in a file.
-func equal(a, b any) bool { return bytes.Equal(appendValue(nil, a), appendValue(nil, b)) }
+func equal(a, b any) bool { return bytes.Equal(ycrdt.AppendJSON(nil, a), ycrdt.AppendJSON(nil, b)) }

@@ -9,16 +9,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/facts"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/internal/canvasdoc"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Format converts documents of one type to files and back.
+// Format converts documents of one type to files, and adds files to them.
 type Format struct {
 	Read func(doc *ycrdt.Doc) []byte
-	// Write applies the difference between the files base and data to the document. The content of a note must equal
-	// base; a canvas may have changed since.
-	Write func(doc *ycrdt.Doc, base, data []byte) error
 	// Add adds the content of another file to a document. It returns the content's marks.
 	Add func(doc *ycrdt.Doc, data []byte) ([]model.MarkRecord, error)
 	// Holds returns true only if file contains all content of other.
@@ -29,22 +25,14 @@ type Format struct {
 func FormatOf(typ string) (f Format, ok bool) {
 	switch typ {
 	case folderdoc.TypeMarkdown:
-		return Format{readText, writeText, addText, bytes.Contains}, true
+		return Format{readText, addText, bytes.Contains}, true
 	case folderdoc.TypeCanvas:
-		return Format{canvasdoc.Read, canvasdoc.Write, addCanvas, bytes.Equal}, true
+		return Format{canvasdoc.Read, addCanvas, bytes.Equal}, true
 	}
 	return Format{}, false
 }
 
 func readText(doc *ycrdt.Doc) []byte { return []byte(doc.Text(folderdoc.ContentsName).String()) }
-
-func writeText(doc *ycrdt.Doc, base, data []byte) error {
-	have := string(base)
-	edits := textmerge.DiffSave(have, string(data))
-	text := doc.Text(folderdoc.ContentsName)
-	doc.Transact(func(tx *ycrdt.Txn) { textmerge.ApplyEdits(tx, text, have, edits) })
-	return nil
-}
 
 // addText appends data after an empty line, unless the document contains that text already.
 func addText(doc *ycrdt.Doc, data []byte) ([]model.MarkRecord, error) {
@@ -77,19 +65,19 @@ func (d *Document) Read(f Format) (data []byte, stamp model.Stamp, err error) {
 	return data, stamp, err
 }
 
-// Replace sets the content of the document's file if expect is its current stamp, and returns the new stamp. Otherwise
-// it returns model.ErrConflict.
-func (d *Document) Replace(ctx context.Context, f Format, rec *model.Record, expect model.Stamp, data []byte) (model.Stamp, error) {
+// ReplaceCanvas sets the content of the document's file, a canvas, if expect is its current stamp, and returns the new
+// stamp. Otherwise it returns model.ErrConflict.
+func (d *Document) ReplaceCanvas(ctx context.Context, rec *model.Record, expect model.Stamp, data []byte) (model.Stamp, error) {
 	err := d.Change(ctx, rec, func(doc *ycrdt.Doc) error {
-		have := f.Read(doc)
+		have := canvasdoc.Read(doc)
 		if d.Stamp(len(have)) != expect {
 			return model.ErrConflict
 		}
-		return f.Write(doc, have, data)
+		return canvasdoc.Write(doc, have, data)
 	})
 	if err != nil {
 		return model.Stamp{}, err
 	}
-	_, stamp, err := d.Read(f)
+	_, stamp, err := d.Read(Format{Read: canvasdoc.Read})
 	return stamp, err
 }

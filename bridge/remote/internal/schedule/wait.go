@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -21,7 +20,7 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	if y.isFetched(d.ID()) {
 		return nil
 	}
-	if !bridge.MayBlock(ctx) {
+	if !model.MayBlock(ctx) {
 		return model.ErrNotFetched
 	}
 	y.Attempted(ctx, AttemptTimeout)

@@ -34,7 +34,7 @@ func (tx *Txn) collectGarbage() {
 		for p, ok := s.Find(x, r.Clock), true; ok; p, ok = x.Next(p) {
 			at := x.At(p)
 			it := &s.Items[at]
-			if s.ClockOf(it) >= r.End() {
+			if it.From() >= r.End() {
 				break
 			}
 			if it.Deleted() && it.Kind > wire.KindDeleted {
@@ -82,7 +82,7 @@ func (tx *Txn) mergeDeleted() {
 		if q, ok := x.Next(p); ok {
 			p = q
 		}
-		for s.ClockOf(&s.Items[x.At(p)]) >= r.Clock {
+		for s.Items[x.At(p)].From() >= r.Clock {
 			p, _ = s.MergeLeft(x, p)
 			q, ok := x.Prev(p)
 			if !ok {
@@ -113,7 +113,7 @@ func (tx *Txn) mergeAppended() {
 		}
 		// A struct that has absorbed a new struct may now merge with the struct on its left, because collecting nested
 		// types leaves GC structs unmerged.
-		if p = s.Find(x, c.Before); s.ClockOf(&s.Items[x.At(p)]) < c.Before {
+		if p = s.Find(x, c.Before); s.Items[x.At(p)].From() < c.Before {
 			s.MergeLeft(x, p)
 		}
 	}

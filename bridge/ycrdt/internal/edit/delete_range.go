@@ -28,7 +28,7 @@ func (tx *Txn) deleteRange(home uint32, clock, end uint64) {
 	p := s.Find(x, clock)
 	for ok := true; ok; p, ok = x.Next(p) {
 		r := x.At(p)
-		from := s.ClockOf(&s.Items[r])
+		from := s.Items[r].From()
 		if from >= end {
 			return
 		}
@@ -39,7 +39,7 @@ func (tx *Txn) deleteRange(home uint32, clock, end uint64) {
 			r, p = tx.split(home, p, clock-from)
 			from = clock
 		}
-		if s.EndOf(&s.Items[r]) > end {
+		if s.Items[r].End() > end {
 			tx.split(home, p, end-from)
 			p = s.Find(x, from)
 		}

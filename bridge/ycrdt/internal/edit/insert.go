@@ -54,9 +54,9 @@ func extend(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string) boo
 	}
 	s := tx.Store
 	it := &s.Items[left]
-	home := s.HomeOf(it)
+	home := it.Client
 	c := &s.Clients[home]
-	if it.Kind != wire.KindString || it.Deleted() || c.ID != tx.Client || s.EndOf(it) != c.Next {
+	if it.Kind != wire.KindString || it.Deleted() || c.ID != tx.Client || it.End() != c.Next {
 		return false
 	}
 	if right == 0 && it.RightOrigin != 0 {

@@ -94,8 +94,7 @@ func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
 		return 0, false
 	}
 	s := tx.Store
-	from := &s.Clients[it.Origin]
-	return tx.Scan.ordinal(s.FindItem(from.Home, from.Base|uint64(it.OriginClock)))
+	return tx.Scan.ordinal(s.FindItem(it.Origin, uint64(it.OriginClock)))
 }
 
 // link puts r after left, or first if left is 0. If r is the last item of its key, it becomes the value of the key.
@@ -126,7 +125,7 @@ func (tx *Txn) link(b *ytypes.Branch, r, left structs.Ref) {
 func (tx *Txn) Append(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
-	home := s.HomeOf(it)
+	home := it.Client
 	tx.Touch(home)
 	c := &s.Clients[home]
 	c.Index.Append(r, c.Next)
@@ -139,7 +138,7 @@ func (tx *Txn) integrateContent(r structs.Ref) {
 	it := &s.Items[r]
 	switch it.Kind {
 	case wire.KindDeleted:
-		tx.Deletes.Add(s.IDOf(it).Client, s.ClockOf(it), it.Units())
+		tx.Deletes.Add(s.IDOf(it).Client, it.From(), it.Units())
 		it.Flags |= structs.FlagDeleted
 	case wire.KindType:
 		s.Branches[it.Off].Item = r
@@ -192,7 +191,7 @@ func (tx *Txn) deleteChild(r structs.Ref) {
 		tx.markDeleted(r)
 		return
 	}
-	home, clock := s.HomeOf(it), s.ClockOf(it)
+	home, clock := it.Client, it.From()
 	if clock < tx.clockBefore(home) {
 		tx.mergeAt = append(tx.mergeAt, unit{home, clock})
 	}
@@ -214,7 +213,7 @@ func (tx *Txn) markDeleted(r structs.Ref) {
 	if b.Positions != nil && it.Parent > 0 {
 		b.Positions.Refresh(&s.Slab, r)
 	}
-	tx.Deletes.Add(s.Clients[it.Client].ID, s.ClockOf(it), it.Units())
+	tx.Deletes.Add(s.Clients[it.Client].ID, it.From(), it.Units())
 	tx.MarkChanged(b)
 	if it.Kind == wire.KindType {
 		inner := s.Branches[it.Off]
@@ -228,11 +227,11 @@ func (tx *Txn) NewLocal(left, right structs.Ref, parent int32, kind uint8) struc
 	home := s.AddClient(tx.Client)
 	r := s.NewItem()
 	it := &s.Items[r]
-	s.SetClock(it, home, s.Clients[home].Next)
+	it.Client, it.Clock = home, uint32(s.Clients[home].Next)
 	it.Left, it.Right, it.Parent, it.Kind = left, right, parent, kind
 	if left != 0 {
 		l := &s.Items[left]
-		it.Origin, it.OriginClock = s.Narrow(s.HomeOf(l), s.EndOf(l)-1)
+		it.Origin, it.OriginClock = l.Client, uint32(l.End()-1)
 	}
 	if right != 0 {
 		r := &s.Items[right]

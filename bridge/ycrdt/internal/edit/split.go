@@ -14,9 +14,9 @@ func (tx *Txn) split(home uint32, p structs.Pos, diff uint64) (structs.Ref, stru
 	r := s.NewItem()
 	left, right := &s.Items[l], &s.Items[r]
 	*right = *left
-	clock := s.ClockOf(left) + diff
-	s.SetClock(right, home, clock)
-	right.Origin, right.OriginClock = s.Narrow(home, clock-1)
+	clock := left.From() + diff
+	right.Clock = uint32(clock)
+	right.Origin, right.OriginClock = home, uint32(clock-1)
 	s.Arena.Split(left, right, diff)
 	right.Left = l
 	left.Right = r
@@ -41,8 +41,8 @@ func (tx *Txn) ItemEnding(home uint32, clock uint64) structs.Ref {
 	x := &s.Clients[home].Index
 	p := s.Find(x, clock)
 	r := x.At(p)
-	if it := &s.Items[r]; it.Kind != wire.KindGC && clock+1 != s.EndOf(it) {
-		tx.split(home, p, clock+1-s.ClockOf(it))
+	if it := &s.Items[r]; it.Kind != wire.KindGC && clock+1 != it.End() {
+		tx.split(home, p, clock+1-it.From())
 	}
 	return r
 }
@@ -54,15 +54,15 @@ func (tx *Txn) ItemStarting(home uint32, clock uint64) structs.Ref {
 	x := &s.Clients[home].Index
 	p := s.Find(x, clock)
 	r := x.At(p)
-	if it := &s.Items[r]; it.Kind != wire.KindGC && s.ClockOf(it) != clock {
-		r, _ = tx.split(home, p, clock-s.ClockOf(it))
+	if it := &s.Items[r]; it.Kind != wire.KindGC && it.From() != clock {
+		r, _ = tx.split(home, p, clock-it.From())
 	}
 	return r
 }
 
 func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
 	s := tx.Store
-	home, clock := s.HomeOf(&s.Items[r]), s.ClockOf(&s.Items[r])
+	home, clock := s.Items[r].Client, s.Items[r].From()
 	right, _ := tx.split(home, s.Find(&s.Clients[home].Index, clock), diff)
 	return right
 }
@@ -74,8 +74,8 @@ func (tx *Txn) SplitWhole(home uint32, clock, at uint64) {
 	x := &s.Clients[home].Index
 	p := s.Find(x, clock)
 	it := &s.Items[x.At(p)]
-	diff := at - s.ClockOf(it)
-	if it.Kind == wire.KindGC || diff == 0 || at == s.EndOf(it) || s.Arena.InsidePair(it, int(diff)) {
+	diff := at - it.From()
+	if it.Kind == wire.KindGC || diff == 0 || at == it.End() || s.Arena.InsidePair(it, int(diff)) {
 		return
 	}
 	tx.split(home, p, diff)

@@ -127,7 +127,7 @@ func appendClient(s *ytypes.Store, dst []byte, home uint32, clock uint64) []byte
 	dst = lib0.AppendUint(dst, uint64(c.ID))
 	dst = lib0.AppendUint(dst, clock)
 	first := &s.Items[x.At(p)]
-	dst = appendItem(s, dst, first, clock-s.ClockOf(first))
+	dst = appendItem(s, dst, first, clock-first.From())
 	for ci, from := p.Chunk, p.Index+1; ci < len(x.Chunks); ci, from = ci+1, 0 {
 		ch := &x.Chunks[ci]
 		for i := from; i < ch.Len(); i++ {
@@ -153,14 +153,12 @@ func appendItem(s *ytypes.Store, dst []byte, it *structs.Item, offset uint64) []
 	}
 	dst = append(dst, info)
 	if offset > 0 {
-		dst = wire.AppendID(dst, wire.ID{Client: s.IDOf(it).Client, Clock: s.ClockOf(it) + offset - 1})
+		dst = wire.AppendID(dst, wire.ID{Client: s.IDOf(it).Client, Clock: it.From() + offset - 1})
 	} else if it.Origin != 0 {
-		c := &s.Clients[it.Origin]
-		dst = wire.AppendID(dst, wire.ID{Client: c.ID, Clock: c.Base | uint64(it.OriginClock)})
+		dst = wire.AppendID(dst, wire.ID{Client: s.Clients[it.Origin].ID, Clock: uint64(it.OriginClock)})
 	}
 	if it.RightOrigin != 0 {
-		c := &s.Clients[it.RightOrigin]
-		dst = wire.AppendID(dst, wire.ID{Client: c.ID, Clock: c.Base | uint64(it.RightClock)})
+		dst = wire.AppendID(dst, wire.ID{Client: s.Clients[it.RightOrigin].ID, Clock: uint64(it.RightClock)})
 	}
 	if info&(wire.InfoOrigin|wire.InfoRight) == 0 {
 		dst = appendParent(s, dst, it)

@@ -24,10 +24,10 @@ func (p *planner) integrateStruct(w *wire.Struct, home uint32, offset uint64) {
 	}
 	r := s.NewItem()
 	it := &s.Items[r]
-	s.SetClock(it, home, w.ID.Clock+offset)
+	it.Client, it.Clock = home, uint32(w.ID.Clock+offset)
 	if parent == 0 {
 		it.Kind, it.Flags = wire.KindGC, structs.FlagDeleted
-		it.SetUnits(w.Length - offset)
+		it.Length = uint32(w.Length - offset)
 		tx.Append(r)
 		return
 	}
@@ -52,7 +52,7 @@ func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 	home := p.lookup(w.Right.Client)
 	if left != 0 && s.Items[left].Right != 0 {
 		next := s.Items[left].Right
-		if it := &s.Items[next]; s.HomeOf(it) == home && s.ClockOf(it) == w.Right.Clock {
+		if it := &s.Items[next]; it.Client == home && it.From() == w.Right.Clock {
 			return next
 		}
 	}
@@ -74,14 +74,13 @@ func (p *planner) splitOrigins(w *wire.Struct) {
 
 // setOrigins copies the origins of w to an item. If w was cut, the left origin is the last unit that was cut off.
 func (p *planner) setOrigins(it *structs.Item, w *wire.Struct, home uint32, offset uint64) {
-	s := p.store
 	if offset > 0 {
-		it.Origin, it.OriginClock = s.Narrow(home, w.ID.Clock+offset-1)
+		it.Origin, it.OriginClock = home, uint32(w.ID.Clock+offset-1)
 	} else if w.Info&wire.InfoOrigin != 0 {
-		it.Origin, it.OriginClock = s.Narrow(p.lookup(w.Origin.Client), w.Origin.Clock)
+		it.Origin, it.OriginClock = p.lookup(w.Origin.Client), uint32(w.Origin.Clock)
 	}
 	if w.Info&wire.InfoRight != 0 {
-		it.RightOrigin, it.RightClock = s.Narrow(p.lookup(w.Right.Client), w.Right.Clock)
+		it.RightOrigin, it.RightClock = p.lookup(w.Right.Client), uint32(w.Right.Clock)
 	}
 }
 
@@ -119,7 +118,7 @@ func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
 func setContent(s *ytypes.Store, it *structs.Item, w *wire.Struct, data []byte, offset uint64) {
 	switch it.Kind {
 	case wire.KindDeleted:
-		it.SetUnits(w.Length - offset)
+		it.Length = uint32(w.Length - offset)
 		return
 	case wire.KindType:
 		b := s.NewBranch(w.TypeRef)

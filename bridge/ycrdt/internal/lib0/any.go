@@ -31,18 +31,7 @@ const nan = 0x7ff8000000000000
 
 type Undefined struct{}
 
-// MarshalJSON encodes undefined as null, as JSON.stringify does in an array.
-func (Undefined) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
-
 type BigInt int64
-
-// An Object is a JavaScript object. It preserves the order of the keys. No key occurs twice.
-type Object []Member
-
-type Member struct {
-	Key   string
-	Value any
-}
 
 // Text reads a string with a prefix for its length in bytes, and checks its encoding. The result shares memory with the
 // slice of the Reader.
@@ -123,12 +112,10 @@ func (r *Reader) skipText(check bool) {
 }
 
 // Any reads one value of lib0's type any. The result is nil, [Undefined], bool, int64, float64, [BigInt], string,
-// []byte, []any or map[string]any.
-func (r *Reader) Any() any { return r.any(0, false) }
+// []byte, []any or [Object].
+func (r *Reader) Any() any { return r.any(0) }
 
-func (r *Reader) Ordered() any { return r.any(0, true) }
-
-func (r *Reader) any(depth int, ordered bool) any {
+func (r *Reader) any(depth int) any {
 	if depth > MaxDepth {
 		r.Fail(ErrDepth)
 		return nil
@@ -156,12 +143,9 @@ func (r *Reader) any(depth int, ordered bool) any {
 	case tagBytes:
 		return slices.Clone(r.Bytes())
 	case tagObject:
-		if ordered {
-			return r.ordered(depth)
-		}
 		return r.object(depth)
 	case tagArray:
-		return r.array(depth, ordered)
+		return r.array(depth)
 	}
 	r.Fail(ErrTag)
 	return nil
@@ -190,34 +174,18 @@ func (r *Reader) fixed() any {
 }
 
 func (r *Reader) object(depth int) any {
-	obj := make(map[string]any)
+	members := newObjectReader()
 	for n := r.Uint(); n > 0 && r.err == nil; n-- {
 		key := string(r.Text())
-		obj[key] = r.any(depth+1, false)
+		members.put(key, r.any(depth+1))
 	}
-	return obj
+	return members.object
 }
 
-func (r *Reader) ordered(depth int) any {
-	obj := Object{}
-	at := make(map[string]int)
-	for n := r.Uint(); n > 0 && r.err == nil; n-- {
-		key := string(r.Text())
-		value := r.any(depth+1, true)
-		if i, twice := at[key]; twice {
-			obj[i].Value = value
-			continue
-		}
-		at[key] = len(obj)
-		obj = append(obj, Member{key, value})
-	}
-	return obj
-}
-
-func (r *Reader) array(depth int, ordered bool) any {
+func (r *Reader) array(depth int) any {
 	arr := []any{}
 	for n := r.Uint(); n > 0 && r.err == nil; n-- {
-		arr = append(arr, r.any(depth+1, ordered))
+		arr = append(arr, r.any(depth+1))
 	}
 	return arr
 }
@@ -293,10 +261,6 @@ func appendOrdered(dst []byte, obj Object, depth int) ([]byte, error) {
 }
 
 func toFloat(v any) (float64, bool) {
-	if n, ok := v.(json.Number); ok {
-		f, err := n.Float64()
-		return f, err == nil
-	}
 	switch n := reflect.ValueOf(v); {
 	case n.CanInt():
 		return float64(n.Int()), true

@@ -62,9 +62,7 @@ func mergeableKind(kind uint8) bool {
 func (a *Arena) Split(left, right *Item, diff uint64) {
 	switch left.Kind {
 	case wire.KindGC, wire.KindDeleted:
-		n := left.Units()
-		left.SetUnits(diff)
-		right.SetUnits(n - diff)
+		left.Length, right.Length = uint32(diff), left.Length-uint32(diff)
 	case wire.KindString:
 		a.splitText(left, right, uint32(diff))
 	default: // Any and JSON; the other kinds have length 1
@@ -104,11 +102,8 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 }
 
 func (a *Arena) Merge(left, right *Item) {
-	if left.Kind <= wire.KindDeleted {
-		left.SetUnits(left.Units() + right.Units())
-		return
-	}
 	switch {
+	case left.Kind <= wire.KindDeleted:
 	case left.Off+left.Size == right.Off:
 	case int(left.Off+left.Size) == len(a.bytes):
 		a.dead += int(right.Size)
@@ -128,9 +123,7 @@ func (a *Arena) Drop(it *Item) {
 	if it.Kind != wire.KindType && it.Kind > wire.KindDeleted {
 		a.dead += int(it.Size)
 	}
-	n := it.Units()
-	it.Kind, it.Off = wire.KindDeleted, 0
-	it.SetUnits(n)
+	it.Kind, it.Off, it.Size = wire.KindDeleted, 0, 0
 }
 
 func (a *Arena) AppendText(it *Item, text string) {

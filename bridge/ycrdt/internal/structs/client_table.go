@@ -7,15 +7,8 @@ import (
 )
 
 // A Client is an entry of the client table. Index 0 is not used.
-//
-// An item stores the table index of its client and the low 32 bits of its clock. A history may have more than 2^32
-// units, which a hostile update can claim in a few bytes. Such a history has one more entry for each block of 2^32
-// clocks to which an item refers. That entry only translates: Base is the start of its block, and Home the entry that
-// has the history. Two IDs are equal exactly if their table indexes and low bits are equal.
 type Client struct {
 	ID     wire.ClientID
-	Base   uint64 // added to the 32 bits of an item's clock
-	Home   uint32
 	Next   uint64 // the next expected clock
 	Before uint64 // Next at the start of transaction Epoch
 	Epoch  uint64
@@ -29,12 +22,6 @@ const linearClients = 8
 type ClientTable struct {
 	Clients []Client // entry 0 is not used
 	index   map[wire.ClientID]uint32
-	wide    map[wideKey]uint32
-}
-
-type wideKey struct {
-	home  uint32
-	block uint64
 }
 
 // LookupClient returns the table index of id, or 0.
@@ -55,38 +42,15 @@ func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 		return i
 	}
 	i := uint32(len(t.Clients))
-	t.Clients = append(t.Clients, Client{ID: id, Home: i})
+	t.Clients = append(t.Clients, Client{ID: id})
 	if t.index != nil {
 		t.index[id] = i
 	} else if len(t.Clients) > linearClients {
 		t.index = make(map[wire.ClientID]uint32, 2*linearClients)
 		for j, c := range t.Clients[1:] {
-			t.index[c.ID] = t.Clients[j+1].Home
+			t.index[c.ID] = uint32(j + 1)
 		}
 	}
-	return i
-}
-
-// Narrow returns the form in which an item stores a clock of the client with the table index home: a table index for
-// the clock's block, and the low 32 bits of the clock.
-func (t *ClientTable) Narrow(home uint32, clock uint64) (index, low uint32) {
-	if clock>>32 != 0 {
-		home = t.wideEntry(home, clock>>32)
-	}
-	return home, uint32(clock)
-}
-
-func (t *ClientTable) wideEntry(home uint32, block uint64) uint32 {
-	key := wideKey{home, block}
-	if i, ok := t.wide[key]; ok {
-		return i
-	}
-	i := uint32(len(t.Clients))
-	t.Clients = append(t.Clients, Client{ID: t.Clients[home].ID, Base: block << 32, Home: home})
-	if t.wide == nil {
-		t.wide = make(map[wideKey]uint32)
-	}
-	t.wide[key] = i
 	return i
 }
 
@@ -128,19 +92,6 @@ func (t *ClientTable) StateVector() wire.StateVector {
 	return sv
 }
 
-func (t *ClientTable) ClockOf(it *Item) uint64 {
-	return t.Clients[it.Client].Base | uint64(it.Clock)
-}
-
-func (t *ClientTable) EndOf(it *Item) uint64 { return t.ClockOf(it) + it.Units() }
-
-func (t *ClientTable) HomeOf(it *Item) uint32 { return t.Clients[it.Client].Home }
-
 func (t *ClientTable) IDOf(it *Item) wire.ID {
-	c := &t.Clients[it.Client]
-	return wire.ID{Client: c.ID, Clock: c.Base | uint64(it.Clock)}
-}
-
-func (t *ClientTable) SetClock(it *Item, home uint32, clock uint64) {
-	it.Client, it.Clock = t.Narrow(home, clock)
+	return wire.ID{Client: t.Clients[it.Client].ID, Clock: it.From()}
 }

@@ -53,7 +53,7 @@ const gallop = 8
 // findInChunk returns the index in ch of the struct that has clock, which ch must contain. hint is useful because a
 // search often continues where the last one ended.
 func (s *Set) findInChunk(ch *Chunk, hint int, clock uint64) int {
-	starts := func(i int) bool { return s.ClockOf(&s.Items[ch.At(i)]) <= clock }
+	starts := func(i int) bool { return s.Items[ch.At(i)].From() <= clock }
 	lo, hi := 0, ch.Len() // the struct is in [lo, hi)
 	if hint < hi {
 		if !starts(hint) {
@@ -134,7 +134,7 @@ func (s *Set) cutChunk(x *ClockIndex, p Pos) Pos {
 	refs := x.Chunks[p.Chunk].refs
 	half := len(refs) / 2
 	right := Chunk{
-		first: s.ClockOf(&s.Items[refs[half]]),
+		first: s.Items[refs[half]].From(),
 		refs:  slices.Clone(refs[half:]),
 	}
 	x.Chunks[p.Chunk].refs = refs[:half]
@@ -155,7 +155,7 @@ func (s *Set) Remove(x *ClockIndex, p Pos) Pos {
 	}
 	c.refs = slices.Delete(c.refs, p.Index, p.Index+1)
 	if p.Index == 0 {
-		c.first = s.ClockOf(&s.Items[c.At(0)])
+		c.first = s.Items[c.At(0)].From()
 	}
 	return left
 }
@@ -177,6 +177,6 @@ func (s *Set) ReplaceTail(x *ClockIndex, p Pos, refs []Ref) {
 		x.truncate(Pos{p.Chunk + 1, 0})
 	}
 	for _, r := range refs {
-		x.Append(r, s.ClockOf(&s.Items[r]))
+		x.Append(r, s.Items[r].From())
 	}
 }

@@ -25,7 +25,7 @@ func (s *Set) CompactItems() (moved []Ref) {
 			for j := range ch.Len() {
 				r := ch.At(j)
 				moved[r] = Ref(len(items))
-				x.Append(moved[r], s.ClockOf(&s.Items[r]))
+				x.Append(moved[r], s.Items[r].From())
 				items = append(items, s.Items[r])
 			}
 		}

@@ -11,10 +11,6 @@ const FlagDeleted = 1
 
 // An Item is one run of content by one client: an Item or GC struct of Yjs. Items are in a slab without pointers, which
 // the garbage collector does not scan, and refer to each other by [Ref].
-//
-// An item stores the low 32 bits of its clock. The high bits are in the client table entry (see [Client]) whose index
-// the item stores. Deleted content keeps the high bits of its length in Size, because a few bytes may claim a length of
-// up to 2^53.
 type Item struct {
 	Clock       uint32
 	Length      uint32 // number of clock units: UTF-16 units or elements
@@ -51,16 +47,9 @@ func (it *Item) VisibleUnits() uint32 {
 	return it.Length
 }
 
-func (it *Item) Units() uint64 {
-	if it.Kind <= wire.KindDeleted {
-		return uint64(it.Size)<<32 | uint64(it.Length)
-	}
-	return uint64(it.Length)
-}
+func (it *Item) Units() uint64 { return uint64(it.Length) }
 
-func (it *Item) SetUnits(n uint64) {
-	it.Length = uint32(n)
-	if it.Kind <= wire.KindDeleted {
-		it.Size = uint32(n >> 32)
-	}
-}
+// From returns the clock of the first unit, and End the clock after the last one.
+func (it *Item) From() uint64 { return uint64(it.Clock) }
+
+func (it *Item) End() uint64 { return it.From() + it.Units() }

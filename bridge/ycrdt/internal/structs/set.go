@@ -40,6 +40,5 @@ func (s *Set) Mergeable(l, r Ref) bool {
 }
 
 func (s *Set) FollowsOn(left, right *Item) bool {
-	from := &s.Clients[right.Origin]
-	return from.Home == s.HomeOf(left) && from.Base|uint64(right.OriginClock) == s.EndOf(left)-1
+	return right.Origin == left.Client && uint64(right.OriginClock) == left.End()-1
 }

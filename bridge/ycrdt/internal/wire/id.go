@@ -8,8 +8,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
-// MaxInt is the largest client ID and the largest clock: 2^53-1.
+// MaxInt is the largest client ID, and the largest clock in a state vector or a delete set: 2^53-1.
 const MaxInt = lib0.MaxInt
+
+// MaxClock is the largest clock of a struct, as in yrs, the engine of y-sweet. Yjs itself allows clocks up to MaxInt,
+// but no client lives for four billion units.
+const MaxClock = 1<<32 - 1
 
 type ClientID uint64
 

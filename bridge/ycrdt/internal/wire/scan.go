@@ -79,7 +79,7 @@ func (r *StructReader) Next(w *Struct) {
 	}
 	r.Clock += w.Length
 	r.Left--
-	if w.Length > MaxInt || r.Clock > MaxInt {
+	if w.Length > MaxClock || r.Clock > MaxClock {
 		r.Fail(lib0.ErrRange)
 	}
 }

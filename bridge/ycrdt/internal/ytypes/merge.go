@@ -14,7 +14,7 @@ func (s *Store) Forget(r, next structs.Ref, dropped []*Branch) (structs.Ref, []*
 	s.Arena.Drop(it)
 	*it = structs.Item{
 		Kind: wire.KindGC, Flags: structs.FlagDeleted,
-		Client: it.Client, Clock: it.Clock, Length: it.Length, Size: it.Size,
+		Client: it.Client, Clock: it.Clock, Length: it.Length,
 	}
 	return next, dropped
 }
