@@ -302,6 +302,10 @@ type SourceEntry struct {
 
 // SourceEvent is one change by others. Rel is "" for the root.
 type SourceEvent struct {
+	// Next, unless nil, returns the change, or false if there is none any more. The receiver calls Next while it holds the
+	// names of the source, so that the change is not about names that the receiver has changed since.
+	Next func() (SourceEvent, bool)
+
 	Kind   EventKind
 	Rel    string
 	OldRel string      // only for EventRenamed

@@ -11,43 +11,57 @@ import (
 )
 
 func (f *Root) SourceChanged(ctx context.Context, ev model.SourceEvent) {
-	switch ev.Kind {
-	case model.EventOffline, model.EventOnline:
-		f.SetOffline(ev.Kind == model.EventOffline)
-		f.log.Warn("folder is "+ev.Kind.String(), model.LogFolder, f.Name)
-		f.events.Publish(model.Event{Kind: ev.Kind, Path: f.Path(), Dir: true})
-	case model.EventRemoved:
-		f.onRemoved(ev.Rel)
-	case model.EventRenamed:
-		f.onRenamed(ctx, ev)
+	l := f.Lock()
+	ok := true
+	if ev.Next != nil {
+		ev, ok = ev.Next()
+	}
+	var after func() // what must not be done under the lock
+	switch {
+	case !ok:
+	case ev.Kind == model.EventOffline, ev.Kind == model.EventOnline:
+		after = func() {
+			f.SetOffline(ev.Kind == model.EventOffline)
+			f.log.Warn("folder is "+ev.Kind.String(), model.LogFolder, f.Name)
+			f.events.Publish(model.Event{Kind: ev.Kind, Path: f.Path(), Dir: true})
+		}
+	case ev.Kind == model.EventRemoved:
+		l.onRemoved(ev.Rel)
+	case ev.Kind == model.EventRenamed:
+		after = l.onRenamed(ctx, ev)
 	default:
-		f.onWritten(ctx, ev.Entry)
+		after = l.onWritten(ctx, ev.Entry)
+	}
+	l.Unlock()
+	if after != nil {
+		after()
 	}
 }
 
-func (f *Root) onWritten(ctx context.Context, e model.SourceEntry) {
-	l := f.Lock()
+// onWritten returns what is to do without the lock.
+func (l *Locked) onWritten(ctx context.Context, e model.SourceEntry) (after func()) {
 	if l.Lookup(e.Rel) == nil && isStaleEvent(l.Source, e.Rel, e.Kind(), true) {
-		l.Unlock()
-		return
+		return nil
 	}
 	n, created := l.Put(e, model.Author{})
 	if created && n.Kind == model.KindNote {
 		l.EndDocs(e.Rel) // nothing was shown here, so a document of this path is from before relayfs was stopped
 	}
 	st := n.State()
-	stale := !created && l.markStale(ctx, n)
-	if stale {
+	if !created && l.markStale(ctx, n) {
 		l.QueueEvents(model.Event{Kind: model.EventPending, Path: st.Path, Dir: e.Dir})
 	}
-	l.Unlock()
+	kind := model.EventChanged
 	switch {
 	case created:
-		f.events.Publish(model.Event{Kind: model.EventCreated, Path: st.Path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
+		kind = model.EventCreated
 	case n.Kind == model.KindNote:
-		n.Note().Refresh(ctx)
-	case !e.Dir:
-		f.events.Publish(model.Event{Kind: model.EventChanged, Path: st.Path, Link: e.Link != "", ViewChanged: true})
+		return func() { n.Note().Refresh(ctx) }
+	case e.Dir:
+		return nil
+	}
+	return func() {
+		l.events.Publish(model.Event{Kind: kind, Path: st.Path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
 	}
 }
 
@@ -68,9 +82,7 @@ func isStaleEvent(source model.Source, rel string, kind model.NodeKind, there bo
 	return !there && now.Kind() == kind
 }
 
-func (f *Root) onRemoved(rel string) {
-	l := f.Lock()
-	defer l.Unlock()
+func (l *Locked) onRemoved(rel string) {
 	n := l.Lookup(rel)
 	if n != nil && isStaleEvent(l.Source, rel, n.Kind, false) {
 		return
@@ -83,22 +95,20 @@ func (f *Root) onRemoved(rel string) {
 	}
 }
 
-func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
-	l := f.Lock()
+// onRenamed returns what is to do without the lock.
+func (l *Locked) onRenamed(ctx context.Context, ev model.SourceEvent) (after func()) {
 	n := l.Lookup(ev.OldRel)
 	if n == nil || n.Kind != ev.Entry.Kind() || l.isSave(ctx, n, l.Lookup(ev.Rel)) {
-		l.Unlock()
-		f.onRemoved(ev.OldRel)
-		f.onWritten(ctx, ev.Entry)
-		return
+		l.onRemoved(ev.OldRel)
+		return l.onWritten(ctx, ev.Entry)
 	}
 	l.EndDocs(ev.Rel) // ends the document of the replaced note
 	l.SourceMoved(n, ev.Rel)
 	l.RenameDocs(ev.OldRel, ev.Rel)
-	l.Unlock()
-	if n.Kind == model.KindNote {
-		n.Note().Refresh(ctx)
+	if n.Kind != model.KindNote {
+		return nil
 	}
+	return func() { n.Note().Refresh(ctx) }
 }
 
 // isSave reports whether a program has saved target by moving the temporary file n over it. target may be nil.

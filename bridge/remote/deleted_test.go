@@ -2,15 +2,20 @@ package remote_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -119,6 +124,61 @@ func TestDeletionUndone(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A change by a user is reported by the names that this process has since given to the folder.
+func TestReportAfterOwnRename(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "relay-server")
+	typist := s.typist(t)
+	typist.create("one/a.md", "one\n")
+	typist.create("one/gone.md", "gone\n")
+	a, err := transport.ParseAddress(s.address())
+	noError(t, err)
+	st, err := store.Open(filepath.Join(t.TempDir(), "store.db"), store.Options{})
+	noError(t, err)
+	source, err := remote.Open(remote.Options{Address: a, Folder: s.folder, Store: st})
+	noError(t, err)
+	noError(t, source.Scan(t.Context(), func(model.SourceEntry) {}))
+	_, err = source.Document(t.Context(), "one/a.md") // stays connected
+	noError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	pause, events, done := make(chan bool), make(chan string, 100), make(chan error)
+	go func() {
+		done <- source.Run(ctx, func(ev model.SourceEvent) {
+			<-pause
+			if ev, ok := ev.Next(); ok {
+				events <- fmt.Sprint(ev.Kind, " ", ev.Rel)
+			}
+		})
+	}()
+	typist.typeBehind("one/a.md", "one", " two")
+	typist.create("one/new.md", "new\n")
+	noError(t, folderdoc.Open(typist.sync(s.folder)).Delete("one/gone.md"))
+	typist.sync(s.folder)
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := source.Document(t.Context(), "one/new.md"); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain for the new note")
+		}
+	}
+	noError(t, source.Rename(t.Context(), "one", "three", false))
+	close(pause)
+	want := []string{"changed three/a.md", "created three/new.md", "removed three/gone.md"}
+	for seen := make(map[string]bool); len(want) > 0; want = slices.DeleteFunc(want, func(ev string) bool { return seen[ev] }) {
+		select {
+		case ev := <-events:
+			if seen[ev] = true; strings.Contains(ev, "one/") {
+				t.Errorf("%s, but the folder is now three", ev)
+			}
+		case <-time.After(patience):
+			t.Fatalf("waited in vain for %q", want)
+		}
+	}
+	cancel()
+	noError(t, errors.Join(<-done, source.Close(), st.Close()))
 }
 
 // A note that two machines renamed at once has two names. Both show what users type.

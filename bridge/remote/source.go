@@ -98,7 +98,7 @@ func (s *Source) build() (err error) {
 	s.listing = listing.New(s.ctx, s.set, s.attachments, s.schedule.SetNotes)
 	s.drafts = listing.NewDrafts(s.ctx, s.set, s.listing, s.schedule)
 	*p = parts{s.listing, s.schedule, s.drafts, s.attachments}
-	return s.listing.List(false)
+	return s.listing.List(true)
 }
 
 // clientID returns a random client ID from the lowest 256th of the range that Yjs uses. If two clients set one key of a
@@ -151,7 +151,7 @@ func (s *Source) firstContact(ctx context.Context) error {
 	tried := s.schedule.Attempted(ctx, firstContact)
 	switch err = cmp.Or(s.problems.Err(model.AboutConnection), ctx.Err()); {
 	case err == nil && tried:
-		return s.listing.List(false)
+		return s.listing.List(true)
 	case err == nil:
 		err = fmt.Errorf("%w: no answer within %v", transport.ErrUnreachable, firstContact)
 	}

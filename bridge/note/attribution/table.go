@@ -350,7 +350,9 @@ func (t *Table) rewrite(l model.LinkRewrite, d *model.Decision) {
 
 // pendAgain forgets the decision on the suggestion, and the suggestions that earlier writes made from it: a later rejection
 // is about the text that is pending now, and marked again.
-func (s *Suggestion) pendAgain() { s.Outcome, s.refused, s.unmarked, s.next, s.replaced = nil, false, false, nil, 0 }
+func (s *Suggestion) pendAgain() {
+	s.Outcome, s.refused, s.unmarked, s.next, s.replaced = nil, false, false, nil, 0
+}
 
 func (s *Suggestion) isRejected() bool {
 	return s.refused || s.Outcome != nil && s.Outcome.Verdict == model.Rejected

@@ -37,6 +37,32 @@ func Diff(before, after []Entry) []Change {
 	return d.out
 }
 
+// Apply returns a listing after changes. It ignores changes of entries that the listing does not have.
+func Apply(list []Entry, changes []Change) []Entry {
+	at := make(map[string]Entry, len(list))
+	for _, e := range list {
+		at[e.Path] = e
+	}
+	for _, c := range changes {
+		switch c.Kind {
+		case Created, Changed:
+			at[c.Path] = c.Entry
+		case Removed:
+			delete(at, c.Path)
+		case Renamed:
+			for _, p := range slices.Collect(maps.Keys(at)) {
+				if p == c.OldPath || below(c.OldPath, p) {
+					e := at[p]
+					delete(at, p)
+					e.Path = c.Path + strings.TrimPrefix(p, c.OldPath)
+					at[e.Path] = e
+				}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(at), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+}
+
 func replaceAll(before, after []Entry) []Change {
 	var out []Change
 	for _, e := range slices.Backward(before) {

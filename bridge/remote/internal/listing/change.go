@@ -36,13 +36,13 @@ func Failed(op, rel string, err error) error {
 // peer.
 func (l *Listing) ChangeOwn(fn func(*folderdoc.Folder) error) error {
 	err := l.set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
-		if err := l.listed(shared, true); err != nil {
+		if err := l.listed(shared, false); err != nil {
 			return err
 		}
 		if err := fn(shared); err != nil {
 			return err
 		}
-		return l.listed(shared, false)
+		return l.listed(shared, true)
 	})
 	if err != nil {
 		l.Refresh()

@@ -98,7 +98,7 @@ func TestDraftOfATakenName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newTestDrafts(t)
 			create(t, f.set.Folder, tt.taken)
-			noError(t, f.listing.List(false))
+			noError(t, f.listing.List(true))
 			d := f.newNote(t, "text\n")
 			create(t, f.set.Drafts, folderdoc.Entry{Path: "a/b.c/n.md", ID: string(d.ID()), Type: folderdoc.TypeMarkdown})
 			noError(t, f.promote(d))

@@ -76,7 +76,7 @@ func (l *Listing) unhide(id model.DocID, rel string) {
 func (l *Listing) Unhide(id model.DocID, rel string) error {
 	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.unhide(id, rel)
-		return l.listed(shared, true)
+		return l.listed(shared, false)
 	})
 }
 

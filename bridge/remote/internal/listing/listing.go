@@ -18,7 +18,7 @@ type Listing struct {
 	notes       func([]model.DocID) // see New
 	ctx         context.Context
 	relist      model.Signal // set when the folder's document has changed
-	changed     model.Signal // set when there are events or dirty documents
+	changed     model.Signal // set when there are changes to report
 
 	// moveMu is held while a draft becomes an entry, and while entries are moved or removed, so that these operations
 	// find a note in exactly one of the two documents: the folder's document or the drafts. It is taken before all
@@ -32,15 +32,18 @@ type Listing struct {
 	byPath   map[string]folderdoc.Entry
 	byID     map[model.DocID][]folderdoc.Entry // listed documents
 	hidden   []string                          // paths that are not listed because of their names
-	events   []folderdoc.Change                // changes by peers that were not reported yet
-	dirty    map[model.DocID]bool              // documents with unreported changes by peers
+	shown    []folderdoc.Entry                 // the entries that the workspace had before since
+	since    []folderdoc.Change                // the changes by this process, and those that were reported
+	steps    []folderdoc.Change                // the changes to report: they lead from shown after since to entries
+	relisted bool                              // entries has changed since steps was made
+	dirty    map[model.DocID]int               // documents with changes to report, and the number of their entries that were reported
 }
 
 // New returns a Listing. It is empty until List is called. Run then updates it until ctx ends. Each update calls notes
 // with the notes and canvases of the folder, while the listing's lock is held.
 func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]model.DocID)) *Listing {
 	return &Listing{
-		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), changed: model.NewSignal(), dirty: make(map[model.DocID]bool),
+		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), changed: model.NewSignal(), dirty: make(map[model.DocID]int),
 		paths: make(map[model.DocID]string), unlisted: make(map[model.DocID]bool),
 	}
 }
@@ -106,18 +109,19 @@ func (l *Listing) served(e folderdoc.Entry) bool {
 // Run updates the listing until the context of New ends.
 func (l *Listing) Run() {
 	for range l.relist.Each(l.ctx) {
-		l.set.Logged("list the folder", l.List(true))
+		l.set.Logged("list the folder", l.List(false))
 	}
 }
 
 func (l *Listing) Refresh() { l.relist.Set() }
 
-// List updates the listing from the folder's document and the drafts, and reports the differences if report is set.
-func (l *Listing) List(report bool) error {
-	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, report) })
+// List updates the listing from the folder's document and the drafts. It reports the differences, unless they are this
+// process's own changes.
+func (l *Listing) List(own bool) error {
+	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, own) })
 }
 
-func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
+func (l *Listing) listed(shared *folderdoc.Folder, own bool) error {
 	now, hidden, err := l.read(shared)
 	if err != nil {
 		return err
@@ -136,8 +140,19 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	var missing []folderdoc.Entry
 	now, missing = withBytes(now, l.byPath, l.attachments)
 	l.attachments.Fetch(missing)
-	if report {
-		l.events = append(l.events, folderdoc.Diff(l.entries, now)...)
+	reported := !l.relisted && len(l.steps) == 0
+	if reported {
+		l.shown, l.since = l.entries, nil
+	}
+	switch {
+	case slices.Equal(l.entries, now):
+	case own && reported:
+		l.shown = now
+	default:
+		if own {
+			l.since = append(l.since, folderdoc.Diff(l.entries, now)...)
+		}
+		l.relisted = true
 		l.changed.Set()
 	}
 	l.entries, l.hidden = now, hidden

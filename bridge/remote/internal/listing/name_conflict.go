@@ -148,7 +148,7 @@ func (f *Drafts) returnName(d *replica.Document, draft folderdoc.Entry, other *r
 			}
 			gave = true
 			f.listing.unhide(d.ID(), winner.Path)
-			return errors.Join(f.removeDraft(draft.Path), f.listing.listed(shared, true))
+			return errors.Join(f.removeDraft(draft.Path), f.listing.listed(shared, false))
 		})
 	})
 	if gave && err == nil {
