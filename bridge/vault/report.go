@@ -158,6 +158,14 @@ func (w *watch) reportAppeared(rel string, c *change) {
 		kind = model.EventCreated
 	}
 	w.report(model.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
+	for w.v.tree.entry(rel) == nil { // this process may have renamed it before it handled the report
+		now, ok := w.v.tree.pathOf(c.entry.Stamp)
+		if !ok {
+			return
+		}
+		rel, c.entry.Rel = now, now
+		w.report(model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: c.entry})
+	}
 	if c.entry.Dir {
 		w.watchAndCompare(rel)
 		w.dueNow(rel)

@@ -98,6 +98,25 @@ func runUntilThree(t *testing.T, v *vault.Vault) []string {
 	return got
 }
 
+// A save is reported again if relayfs renamed the folder before it handled the report.
+func TestReportAfterOwnRename(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("one/N.md", "1")
+	scanned(t, v)
+	events := make(chan model.SourceEvent, 100)
+	renamed := false
+	go v.Run(t.Context(), func(ev model.SourceEvent) {
+		if !renamed && ev.Rel == "one/N.md" {
+			renamed = true
+			p.check(v.Rename(t.Context(), "one", "three", false))
+		}
+		events <- ev
+	})
+	p.Save("one/N.md", "22")
+	await(t, events, "the save", is(model.EventChanged, "three/N.md"))
+}
+
 // TestBurst makes and changes thousands of files at once, as git checkout does.
 func TestBurst(t *testing.T) {
 	t.Parallel()
