@@ -24,7 +24,6 @@ import (
 // Its operations on names, files, decisions and indexes are documented with the embedded types.
 type Workspace struct {
 	*namespace.Namespace
-	*namespace.Files
 	*review.Review
 	*index.Indexes
 	Histories *history.Archive // the earlier states of notes
@@ -69,9 +68,9 @@ func New(o Options) (*Workspace, error) {
 }
 
 func (w *core) restricted(t *namespace.Tree, x *index.Indexes) *Workspace {
-	n, files, consequences := namespace.New(&w.config, t)
-	r := review.New(&w.config, t, consequences, x)
-	return &Workspace{n, files, r, x, history.NewArchive(t), w, t}
+	n := namespace.New(&w.config, t)
+	r := review.New(&w.config, t, n.Effects(), x)
+	return &Workspace{n, r, x, history.NewArchive(t), w, t}
 }
 
 // Restrict returns the part of the workspace that a client may reach: the named roots of w. The client cannot reach

@@ -1,7 +1,6 @@
 // Package namespace creates, renames, exchanges and removes notes, files and folders, and applies the changes that a
-// source reports. [Namespace] has these operations for programs, [Files] reads and writes files that are not notes, and
-// [DecisionEffects] makes the changes of names that follow from a decision. A [Root] carries out all of these
-// operations in one source.
+// source reports. [Namespace] has these operations for programs, and [DecisionEffects] makes the changes of names that
+// follow from a decision. A [Root] carries out all of these operations in one source.
 //
 // The structure policy determines what happens to a program's changes of names. With [Propose] they become proposals,
 // except for changes of the author's own nodes: nodes that the author's session has made and no one else has changed.

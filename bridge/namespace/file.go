@@ -19,7 +19,7 @@ import (
 // OpenFile opens a file that is not a note, with the flags of os.OpenFile. In suggest mode files cannot be written
 // (ErrReadOnly). If a proposal has new content for the file, reads return that content, and opening the file for
 // writing fails with ErrReadOnly.
-func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
+func (n *Namespace) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
 	if writes {
 		if err := n.WritesFiles(); err != nil {
@@ -60,7 +60,7 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 
 // ReadFile returns the content of the file at p, which is not a note. most is the maximum number of bytes; for a longer
 // file ReadFile returns its first bytes and ErrTooLarge.
-func (n *Files) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
+func (n *Namespace) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
 	f, err := n.OpenFile(ctx, p, os.O_RDONLY)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (n *Files) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte,
 // PutFile replaces the file at p, which is not a note, with a new file that has the content data and the permission
 // bits perm. It works like a rename over the old file: programs that have the old file open keep it. In suggest mode
 // files cannot be written (ErrReadOnly).
-func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeRequest) error {
+func (n *Namespace) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeRequest) error {
 	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
 	}
@@ -113,7 +113,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeReq
 // RetractFile permanently removes the file at p, which a program has just created with this content. The file does not
 // go to the source's trash. If the file has been changed or replaced since then, RetractFile changes nothing and
 // returns ErrConflict.
-func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) error {
+func (n *Namespace) RetractFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) error {
 	return n.change("retract", p, func(l *Locked) error {
 		x, err := n.tree.Find("retract", p)
 		if err != nil {
@@ -146,7 +146,7 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Ch
 
 // WritesFiles returns nil if files that are not notes can be created and written in place. Otherwise it returns
 // ErrReadOnly: the workspace is read-only, or it is in suggest mode and WriteFile can only propose content.
-func (n *Files) WritesFiles() error {
+func (n *Namespace) WritesFiles() error {
 	if n.config.ReadOnly || n.config.Mode != note.Direct {
 		return model.ErrReadOnly
 	}
@@ -154,7 +154,7 @@ func (n *Files) WritesFiles() error {
 }
 
 // IsProposed reports whether p shows a file that exists only in a proposal.
-func (n *Files) IsProposed(p model.Path) bool {
+func (n *Namespace) IsProposed(p model.Path) bool {
 	x, err := n.tree.Find("stat", p)
 	return err == nil && x.State().Proposed
 }
@@ -173,7 +173,7 @@ func checkContent(p model.Path, data []byte) error {
 // CreateFile creates an empty file that is not a note, with the permission bits perm, to be filled through OpenFile.
 // The file is in the tree when CreateFile returns. If the deletion of a file at p is proposed, CreateFile withdraws the
 // proposal and empties that file. It returns fs.ErrExist if the name is taken, and ErrReadOnly in suggest mode.
-func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o ChangeRequest) error {
+func (n *Namespace) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o ChangeRequest) error {
 	if p.IsNote() {
 		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}
@@ -228,7 +228,7 @@ func emptyFile(files model.Files, rel string) error {
 	return file.Close()
 }
 
-func (n *Files) MayWriteFile(p model.Path) error {
+func (n *Namespace) MayWriteFile(p model.Path) error {
 	if n.config.Mode != note.Direct && n.config.Structure == Deny {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
 	}
@@ -250,7 +250,7 @@ func (n *Files) MayWriteFile(p model.Path) error {
 // readers see there now, ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote, ErrRefused for a
 // canvas or base that is not valid, ErrReadOnly, ErrNameTaken in direct mode while a proposal has new content for the
 // file, ErrNeedsReview where the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
-func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) (res ChangeResult, err error) {
+func (n *Namespace) WriteFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) (res ChangeResult, err error) {
 	if p.IsNote() {
 		return ChangeResult{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
 	}
@@ -272,7 +272,7 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Chan
 	return res, err
 }
 
-func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []byte, o ChangeRequest) (id string, err error) {
+func (n *Namespace) writeFile(ctx context.Context, l *Locked, p model.Path, data []byte, o ChangeRequest) (id string, err error) {
 	x, err := n.tree.Find("write", p)
 	switch {
 	case err != nil && o.Base != model.ContentSum{}:
@@ -302,7 +302,7 @@ func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []b
 	return "", err
 }
 
-func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byte, o ChangeRequest) (id string, err error) {
+func (n *Namespace) newFile(ctx context.Context, l *Locked, p model.Path, data []byte, o ChangeRequest) (id string, err error) {
 	at, err := n.placeFor(ctx, l, p, false, o)
 	switch {
 	case errors.Is(err, errDeletionWithdrawn):
@@ -321,7 +321,7 @@ func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byt
 	return "", err
 }
 
-func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tree.Destination, data []byte, o ChangeRequest) (id string, err error) {
+func (n *Namespace) proposeFile(ctx context.Context, l *Locked, p model.Path, at tree.Destination, data []byte, o ChangeRequest) (id string, err error) {
 	if at.Dir == nil {
 		if err = n.makeFolders(ctx, l, p.Dir(), o); err == nil {
 			at.Name = p.Base()

@@ -52,7 +52,7 @@ type Config struct {
 	Links     LinkIndex // links of the whole workspace
 }
 
-// Namespace, Files and DecisionEffects embed service. It has a tree, which may be restricted, and the shared Config.
+// Namespace and DecisionEffects embed service. It has a tree, which may be restricted, and the shared Config.
 type service struct {
 	config *Config
 	tree   *tree.Tree
@@ -63,9 +63,6 @@ type Namespace struct {
 	effects *DecisionEffects
 }
 
-// Files reads and writes files that are not notes, for programs. It does not interpret their content.
-type Files struct{ service }
-
 // DecisionEffects makes the changes of names that follow from a decision, and reverts them when the decision is undone.
 type DecisionEffects struct {
 	service
@@ -73,11 +70,13 @@ type DecisionEffects struct {
 	OnWithdrawn func(ctx context.Context, proposal string, author model.Author)
 }
 
-func New(c *Config, t *tree.Tree) (*Namespace, *Files, *DecisionEffects) {
+func New(c *Config, t *tree.Tree) *Namespace {
 	b := service{c, t}
-	consequences := &DecisionEffects{service: b}
-	return &Namespace{b, consequences}, &Files{b}, consequences
+	return &Namespace{b, &DecisionEffects{service: b}}
 }
+
+// Effects makes the changes of names that follow from decisions.
+func (n *Namespace) Effects() *DecisionEffects { return n.effects }
 
 // DelegateEffects makes n apply the consequences of its changes to the unrestricted tree of another Namespace. That
 // tree includes the nodes that are hidden from n, so links in hidden notes also follow a rename.

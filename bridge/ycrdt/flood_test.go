@@ -3,13 +3,11 @@ package ycrdt
 import (
 	"bytes"
 	"errors"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
@@ -262,21 +260,4 @@ func TestPendingDrip(t *testing.T) {
 		}
 	}
 	checkReload(t, d)
-}
-
-// TestScanTableOverflow runs a scan whose numbers would not fit the table.
-func TestScanTableOverflow(t *testing.T) {
-	d := NewDoc(Options{ClientID: 1})
-	for i := range 3 * edit.ScanList {
-		apply(t, d, uints(1, 1, 100+i, 0, 4, 1, "t", "x", 0))
-		if s := &d.txn.edit; s.Scan.Table != nil && i == 2*edit.ScanList {
-			s.Scan.Base = math.MaxUint32 - 2
-		}
-	}
-	if base := d.txn.edit.Scan.Base; base == 0 || base > 1000 {
-		t.Errorf("base is %d", base)
-	}
-	if n := d.Text("t").Len(); n != 3*edit.ScanList {
-		t.Errorf("%d units", n)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -106,14 +105,10 @@ func (s *Server) apply(d *document, update []byte, user string) error {
 		return nil
 	}
 	s.broadcast(d, update)
-	own := s.ownChanges(d, func() {
-		if user != "" {
-			register(d.doc, user, known)
+	if user != "" {
+		if own := s.ownChanges(d, func() { register(d.doc, user, known) }); own != nil {
+			s.broadcast(d, own)
 		}
-		tombstone(d.doc)
-	})
-	if own != nil {
-		s.broadcast(d, own)
 	}
 	if folder := s.docs[d.channel]; folder != d {
 		folder.index[d.id] = d.doc.Snapshot().Encode()
@@ -211,18 +206,6 @@ func register(doc *ycrdt.Doc, user string, known ycrdt.StateVector) {
 				_ = ids.Push(tx, float64(id))
 			}
 		})
-	}
-}
-
-// tombstone removes entries of a folder's document whose paths lead outside the folder.
-func tombstone(doc *ycrdt.Doc) {
-	for _, root := range []string{"filemeta_v0", "docs"} {
-		m := doc.Map(root)
-		for _, key := range m.Keys() {
-			if slices.Contains(strings.Split(key, "/"), "..") {
-				doc.Transact(func(tx *ycrdt.Txn) { m.Delete(tx, key) })
-			}
-		}
 	}
 }
 

@@ -1,66 +1,43 @@
 package edit
 
 import (
-	"math"
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// A ConflictScan records the items that a scan for conflicts has passed. Scans are short unless many clients type at
-// one place. Then each client's scan walks the text of all clients, so each step must be cheap: the scan numbers the
-// items in a table next to the slab. Each scan continues the numbers of the previous one, so that the table does not
-// have to be cleared.
-type ConflictScan struct {
-	n     int                   // number of items passed
-	first [ScanList]structs.Ref // the first items passed
-	Table []uint32              // base plus the ordinal of the item, by Ref
-	Base  uint32                // lower numbers belong to earlier scans
+// A conflictScan records the items that a scan for conflicts has passed. Scans are short unless many clients type at
+// one place, so it searches the first few items without a map.
+type conflictScan struct {
+	first []structs.Ref
+	rest  map[structs.Ref]int
 }
 
-// ScanList is the number of items that a ConflictScan searches without the table.
-const ScanList = 16
+const maxFirst = 16
 
-func (c *ConflictScan) reset() {
-	if c.n > ScanList {
-		c.Base += uint32(c.n)
+func (c *conflictScan) reset() {
+	if c.first = c.first[:0]; len(c.rest) > 0 {
+		clear(c.rest)
 	}
-	c.n = 0
 }
 
-func (c *ConflictScan) len() int { return c.n }
+func (c *conflictScan) len() int { return len(c.first) + len(c.rest) }
 
-func (c *ConflictScan) add(r structs.Ref, slab int) {
-	if c.n < ScanList {
-		c.first[c.n] = r
-		c.n++
+func (c *conflictScan) add(r structs.Ref) {
+	if len(c.first) < maxFirst {
+		c.first = append(c.first, r)
 		return
 	}
-	if c.n == ScanList {
-		c.makeTable(slab)
+	if c.rest == nil {
+		c.rest = make(map[structs.Ref]int)
 	}
-	c.Table[r] = c.Base + uint32(c.n)
-	c.n++
+	c.rest[r] = c.len()
 }
 
-func (c *ConflictScan) makeTable(slab int) {
-	if len(c.Table) < slab {
-		c.Table = make([]uint32, slab+slab/4)
-		c.Base = 1
+func (c *conflictScan) ordinal(r structs.Ref) (_ int, passed bool) {
+	if i := slices.Index(c.first, r); i >= 0 {
+		return i, true
 	}
-	if c.Base > math.MaxUint32-uint32(slab) {
-		clear(c.Table)
-		c.Base = 1
-	}
-	for i, r := range c.first {
-		c.Table[r] = c.Base + uint32(i)
-	}
-}
-
-func (c *ConflictScan) ordinal(r structs.Ref) (_ int, passed bool) {
-	if c.n > ScanList {
-		return int(c.Table[r] - c.Base), c.Table[r] >= c.Base
-	}
-	i := slices.Index(c.first[:c.n], r)
-	return i, i >= 0
+	n, passed := c.rest[r]
+	return n, passed
 }

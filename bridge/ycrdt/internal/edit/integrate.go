@@ -62,15 +62,15 @@ func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 		o = s.FirstOf(it.Parent)
 	}
 	id := s.Clients[it.Client].ID
-	tx.Scan.reset()
+	tx.scan.reset()
 	conflicting := 0 // ordinal of the first item of conflictingItems
 	for o != 0 && o != it.Right {
 		other := &s.Items[o]
-		tx.Scan.add(o, len(s.Items))
+		tx.scan.add(o)
 		if other.Origin == it.Origin && other.OriginClock == it.OriginClock {
 			if s.Clients[other.Client].ID < id {
 				left = o
-				conflicting = tx.Scan.len()
+				conflicting = tx.scan.len()
 			} else if other.RightOrigin == it.RightOrigin && other.RightClock == it.RightClock {
 				break
 			}
@@ -81,7 +81,7 @@ func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 			}
 			if n < conflicting {
 				left = o
-				conflicting = tx.Scan.len()
+				conflicting = tx.scan.len()
 			}
 		}
 		o = other.Right
@@ -94,7 +94,7 @@ func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
 		return 0, false
 	}
 	s := tx.Store
-	return tx.Scan.ordinal(s.FindItem(it.Origin, uint64(it.OriginClock)))
+	return tx.scan.ordinal(s.FindItem(it.Origin, uint64(it.OriginClock)))
 }
 
 // link puts r after left, or first if left is 0. If r is the last item of its key, it becomes the value of the key.

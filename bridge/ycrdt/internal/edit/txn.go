@@ -10,7 +10,7 @@ import (
 type Txn struct {
 	Store  *ytypes.Store
 	Client wire.ClientID // client of new items
-	Scan   ConflictScan
+	scan   conflictScan
 
 	epoch    uint64
 	Touched  []uint32       // clients whose clock has advanced
