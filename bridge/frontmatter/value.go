@@ -72,7 +72,7 @@ func Text(v any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		return ycrdt.YAMLFloat(v)
+		return ycrdt.FormatNumber(v)
 	}
 	text, _ := Properties{{Value: v}}.MarshalJSON() // cannot fail
 	return string(text[len(`{"":`) : len(text)-1])

@@ -34,10 +34,10 @@ func ParseJSON(text []byte) (any, error) {
 	})
 }
 
-// YAMLFloat returns a number in YAML notation. ParseNumber returns an int64 if s is an integer that fits, and otherwise
-// a float64.
-func YAMLFloat(f float64) string { return lib0.YAMLFloat(f) }
+// FormatNumber returns a number as text. It returns .nan, .inf and -.inf, as in YAML, for the numbers that JSON lacks.
+func FormatNumber(f float64) string { return lib0.FormatNumber(f) }
 
+// ParseNumber returns an int64 if s is an integer that fits, and otherwise a float64.
 func ParseNumber(s string) any { return lib0.ParseNumber(s) }
 
 // AppendJSON appends a value as JSON.stringify writes it, with null for infinities and NaN.

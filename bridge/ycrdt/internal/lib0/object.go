@@ -71,9 +71,10 @@ func (r *objectReader) put(key string, value any) {
 	r.object = append(r.object, Member{key, value})
 }
 
-// MarshalJSON encodes the members in order. Infinities and NaN, which JSON lacks, become strings in YAML notation.
+// MarshalJSON encodes the members in order. Infinities and NaN, which JSON lacks, become strings, as FormatNumber writes
+// them.
 func (o Object) MarshalJSON() ([]byte, error) {
-	return AppendJSON(nil, o, func(f float64) string { return strconv.Quote(YAMLFloat(f)) }), nil
+	return AppendJSON(nil, o, func(f float64) string { return strconv.Quote(FormatNumber(f)) }), nil
 }
 
 // UnmarshalJSON keeps the order of an object's members. null yields no members.
@@ -90,8 +91,8 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// YAMLFloat returns a number in YAML notation.
-func YAMLFloat(f float64) string {
+// FormatNumber returns a number as text. It returns .nan, .inf and -.inf, as in YAML, for the numbers that JSON lacks.
+func FormatNumber(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return ".nan"
