@@ -27,6 +27,9 @@ aside. OLD must not be a vault any more.`,
 		Example: "  relayfs adopt ~/Notes /mnt/disk/Notes",
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.refuseAgent("moving relayfs's data", "run 'relayfs adopt' in a terminal"); err != nil {
+				return err
+			}
 			base, err := source.StateDir(f.state)
 			if err != nil {
 				return err
@@ -50,7 +53,7 @@ aside. OLD must not be a vault any more.`,
 			return nil
 		},
 	}
-	registerState(e, cmd, &f.state)
+	f.registerState(e, cmd)
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,8 +32,13 @@ func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Conte
 		if err == nil {
 			err = json.Unmarshal(body, &req)
 		}
+		if err == nil {
+			strict := json.NewDecoder(bytes.NewReader(body))
+			strict.DisallowUnknownFields() // "changed" with a misspelled "text" would delete the user's words
+			err = strict.Decode(&req)
+		}
 		if err != nil {
-			return nil, cli.Usagef("invalid JSON in the request: %s", cli.Text(err))
+			return nil, cli.Usagef("invalid JSON in the request: %s", strings.TrimPrefix(cli.Text(err), "json: "))
 		}
 		return do(r.Context(), req)
 	}))

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
 // What a client sends is not changed: a request that is no text is refused.
@@ -18,5 +20,16 @@ func TestInvalidRequests(t *testing.T) {
 		if w.Code != want || want == 400 && !strings.HasPrefix(w.Body.String(), "invalid JSON in the request: ") {
 			t.Errorf("%q: %d %s", body, w.Code, w.Body)
 		}
+	}
+}
+
+// A misspelled field is refused: without it the request would mean something else.
+func TestUnknownField(t *testing.T) {
+	mux := http.NewServeMux()
+	HandlePost(mux, "/decide", func(_ context.Context, req reviewqueue.DecideRequest) (string, error) { return req.Text, nil })
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/decide", strings.NewReader(`{"verdict":"changed","txt":"twelve"}`)))
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"txt"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

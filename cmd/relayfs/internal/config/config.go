@@ -108,6 +108,8 @@ func (c *Config) set(key string, value any) error {
 		}
 	case key == "mountpoint" && len(list) == 1:
 		c.mountpoint = ExpandHome(list[0])
+	case (key == "state" || key == "token-file") && len(list) == 1:
+		c.flags[key] = []string{ExpandHome(list[0])}
 	case slices.Contains(c.known, key):
 		c.flags[key] = list
 	default:

@@ -265,8 +265,11 @@ func exists(path string) bool {
 
 // StateDir returns the folder for relayfs's own data. given is the setting state.
 func StateDir(given string) (string, error) {
-	if given != "" {
-		return filepath.Abs(given)
+	if filepath.IsAbs(given) {
+		return filepath.Clean(given), nil
+	}
+	if given != "" { // each working directory would have a state folder of its own
+		return "", cli.Usagef("state %q is not an absolute path", given)
 	}
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "relayfs"), nil
