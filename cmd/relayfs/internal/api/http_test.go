@@ -26,7 +26,7 @@ func TestInvalidRequests(t *testing.T) {
 // A misspelled field is refused: without it the request would mean something else.
 func TestUnknownField(t *testing.T) {
 	mux := http.NewServeMux()
-	HandlePost(mux, "/decide", func(_ context.Context, req reviewqueue.DecideRequest) (string, error) { return req.Text, nil })
+	HandlePost(mux, "/decide", func(_ context.Context, req reviewqueue.DecideRequest) (string, error) { return req.Reason, nil })
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/decide", strings.NewReader(`{"verdict":"changed","txt":"twelve"}`)))
 	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"txt"`) {

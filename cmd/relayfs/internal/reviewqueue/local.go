@@ -192,10 +192,13 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 		}
 		return out, err
 	}
-	if len(r.IDs) != 1 {
+	switch {
+	case len(r.IDs) != 1:
 		return Outcome{}, cli.Usagef("%d suggestions are named: change one at a time", len(r.IDs))
+	case r.Text == nil:
+		return Outcome{}, cli.Usagef("the request has no text: an empty text deletes")
 	}
-	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, author)
+	out, err := q.ws.Amend(ctx, r.IDs[0], *r.Text, author)
 	return q.outcome(out, r.Verdict), err
 }
 

@@ -25,7 +25,7 @@ type Pending struct {
 type DecideRequest struct {
 	IDs     []string          `json:"ids,omitempty"` // only with Unseen; otherwise the keys of Shown are the IDs
 	Verdict model.Verdict     `json:"verdict"`
-	Text    string            `json:"text,omitempty"`
+	Text    *string           `json:"text,omitempty"` // required for model.Changed
 	Reason  string            `json:"reason,omitempty"`
 	Force   bool              `json:"force,omitempty"`  // allows stale proposals, and folders that Relay's plugin shares
 	Unseen  bool              `json:"unseen,omitempty"` // decides by ID alone, as on the command line

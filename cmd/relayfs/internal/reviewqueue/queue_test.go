@@ -101,6 +101,9 @@ func TestConflictCounts(t *testing.T) {
 			t.Errorf("%v: %v, want %s", shown, err, want)
 		}
 	}
+	if _, err := q.Decide(t.Context(), DecideRequest{Verdict: model.Changed, Shown: map[string]string{list[0].ID: list[0].Revision}}); err == nil || !strings.Contains(err.Error(), "no text") {
+		t.Errorf("a change without a text: %v", err)
+	}
 }
 
 func TestOutcomeErr(t *testing.T) {

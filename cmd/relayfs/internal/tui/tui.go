@@ -100,7 +100,7 @@ func (c commands) decide(r reviewqueue.DecideRequest) tea.Cmd {
 
 // amend replaces the suggestion that was edited. The file with the user's text stays if the replacement fails.
 func (c commands) amend(e editedMsg) tea.Cmd {
-	r := reviewqueue.DecideRequest{Shown: map[string]string{e.id: e.revision}, Verdict: model.Changed, Text: e.text}
+	r := reviewqueue.DecideRequest{Shown: map[string]string{e.id: e.revision}, Verdict: model.Changed, Text: &e.text}
 	return func() tea.Msg {
 		out, err := c.q.Decide(c.ctx, r)
 		if err != nil {

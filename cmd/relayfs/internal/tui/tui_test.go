@@ -241,7 +241,7 @@ func TestReviewEdits(t *testing.T) {
 		t.Fatalf("an unchanged text decides %+v:\n%s", s.q.decided, s.m.View())
 	}
 	s.send(editedMsg{id: "a1", text: "coffin\n!"})
-	if len(s.q.decided) != 1 || s.q.decided[0].Text != "coffin\n!" || s.q.decided[0].Verdict != model.Changed {
+	if len(s.q.decided) != 1 || *s.q.decided[0].Text != "coffin\n!" || s.q.decided[0].Verdict != model.Changed {
 		t.Errorf("decided %+v", s.q.decided)
 	}
 }
