@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -291,4 +292,23 @@ func TestStaleWriteInAndOutOfMemory(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A user and an agent convert a note in the same way, and both change it.
+func TestStaleWriteOfAConvertedNote(t *testing.T) {
+	const read = "---\na: 1\n---\n# T\n\nalpha beta.\n\ngamma delta.\n"
+	withCRLF := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
+	withMark := func(text string) string { return diffwrap.ByteOrderMark + text }
+	for name, convert := range map[string]func(string) string{"CRLF": withCRLF, "byte order mark": withMark} {
+		t.Run(name, func(t *testing.T) {
+			s := newStaleNote(t, read)
+			base := s.open()
+			typed := convert(strings.NewReplacer("a: 1", "a: 1\nb: 2", "gamma", "typed gamma").Replace(read))
+			s.saves(typed)
+			s.write("alice", base, convert(strings.Replace(read, "beta", "BETA", 1)))
+			if got, want := s.open().Raw(), strings.Replace(typed, "beta", "{--beta--}{++BETA++}", 1); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
 }

@@ -164,14 +164,17 @@ func equalButBreaks(a, b string) bool {
 	return norm(a) == norm(b)
 }
 
-// withMarkOf states the exception of law 1 for byte order marks in another way than the code does: the one at the start of
-// what was shown stays, and none comes there.
+// withMarkOf states the exception of law 1 for byte order marks in another way than the code does: those at the start of
+// what was shown stay, and no other comes there.
 func withMarkOf(raw, shown, want string) string {
-	switch old, has := strings.HasPrefix(shown, ByteOrderMark), strings.HasPrefix(want, ByteOrderMark); {
-	case has && !old:
-		return want[len(ByteOrderMark):]
-	case old && !has && strings.HasPrefix(raw, ByteOrderMark):
-		return ByteOrderMark + want
+	if !strings.HasPrefix(raw, ByteOrderMark) && !strings.HasPrefix(want, ByteOrderMark) {
+		return want
+	}
+	for strings.HasPrefix(want, ByteOrderMark) {
+		want = want[len(ByteOrderMark):]
+	}
+	for ; strings.HasPrefix(shown, ByteOrderMark); shown = shown[len(ByteOrderMark):] {
+		want = ByteOrderMark + want
 	}
 	return want
 }

@@ -60,11 +60,8 @@ func Put(raw, accepted string) ([]Edit, error) {
 // Put returns the edits of raw for a writer who has changed the accepted view of raw into the given text. It returns a
 // whole result or a *RefusedError, and has no side effects. The package comment lists the laws of a result.
 func (o Options) Put(raw, accepted string) (Result, error) {
-	switch rest, marked := strings.CutPrefix(accepted, ByteOrderMark); {
-	case strings.HasPrefix(raw, ByteOrderMark) && !marked:
-		accepted = ByteOrderMark + accepted
-	case marked && !strings.HasPrefix(o.Known.Accepted(raw), ByteOrderMark):
-		accepted = rest
+	if strings.HasPrefix(raw, ByteOrderMark) || strings.HasPrefix(accepted, ByteOrderMark) {
+		accepted = KeepByteOrderMark(accepted, o.Known.Accepted(raw))
 	}
 	doc := o.Known.parse(raw)
 	if doc.Shows(accepted) {
@@ -224,3 +221,14 @@ func checkUTF8(texts ...string) error {
 // writer cannot add or remove it. Many programs drop the byte order mark when they read a text, and then write the text
 // without it.
 const ByteOrderMark = "\ufeff"
+
+// KeepByteOrderMark returns the text that a writer wrote, with the byte order marks that the shown text starts with. A
+// program that takes the byte order mark for text writes a second one before it.
+func KeepByteOrderMark(written, shown string) string {
+	mark := shown[:len(shown)-len(strings.TrimLeft(shown, ByteOrderMark))]
+	text := strings.TrimLeft(written, ByteOrderMark)
+	if len(written)-len(text) == len(mark) {
+		return written
+	}
+	return mark + text
+}

@@ -54,8 +54,10 @@ func CheckName(name string) error {
 		return ErrNameTooLong
 	case name == "", name == ".", name == "..":
 		return ErrBadName
-	case strings.ContainsAny(name, "/\x00"), !utf8.ValidString(name):
+	case strings.ContainsAny(name, "/\x00"):
 		return ErrBadName
+	case !utf8.ValidString(name):
+		return &BadNameError{Reason: "it is not valid UTF-8; write it as UTF-8"}
 	}
 	return nil
 }

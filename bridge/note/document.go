@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // document is a note's document in memory and in the store, with the attribution from the store's records.
@@ -194,11 +195,13 @@ func (d *document) withText(ctx context.Context, current *model.Version, fn func
 }
 
 // mergeInto returns the view text that results if a writer has read the version base and written text, and the note has
-// changed to the version current in the meantime.
+// changed to the version current in the meantime. Converted line breaks and byte order marks are no changes, because
+// current may have the same conversion.
 func (d *document) mergeInto(base, current *model.Version, text string) string {
 	if base.Raw() == current.Raw() {
 		return text
 	}
+	text = diffwrap.KeepBreaks(diffwrap.KeepByteOrderMark(text, base.Text()), base.Text())
 	table, runs, err := d.identities(current)
 	if base.Runs() == nil && runs != nil {
 		base.SetRuns(d.runsOf(base))

@@ -135,6 +135,10 @@ func TestControlNames(t *testing.T) {
 		}
 	}
 	m.Log.Says(t, "control characters")
+	if err := harness.WriteAll(m.Path("a\xff.md"), []byte("x")); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("create a name that is not UTF-8: %v", err)
+	}
+	m.Log.Says(t, "not valid UTF-8")
 	if got := harness.ReadFile(t, m.Path(old)); got != "one\n" {
 		t.Errorf("a note that had such a name reads %q, want %q", got, "one\n")
 	}

@@ -31,6 +31,8 @@ func TestByteOrderMarks(t *testing.T) {
 			bom + matter + "{--Old--}{++New++} words.\n", bom + matter + "Old words.\n"},
 		{"read as utf-8-sig, properties changed", bom + matter + "Body.\n", strings.Replace(matter, "title: a", "title: b", 1) + "Body.\n",
 			bom + strings.Replace(matter, "title: a", "title: b", 1) + "Body.\n", bom + strings.Replace(matter, "title: a", "title: b", 1) + "Body.\n"},
+		{"written twice", bom + matter + "Old words.\n", bom + bom + matter + "New words.\n",
+			bom + matter + "{--Old--}{++New++} words.\n", bom + matter + "Old words.\n"},
 		{"front matter taken away", bom + matter + "Body.\n", bom + "Body.\n", bom + "Body.\n", bom + "Body.\n"},
 		{"front matter added", bom + "Body.\n", bom + matter + "Body.\n", bom + matter + "Body.\n", bom + matter + "Body.\n"},
 		{"no front matter", bom + "Old words.\n", "New words.\n", bom + "{--Old--}{++New++} words.\n", bom + "Old words.\n"},
