@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -219,6 +220,41 @@ func TestStaleProposals(t *testing.T) {
 	}
 	if got := src.Person(t).Content("old.base"); got != "a: 2\n" {
 		t.Errorf("source holds %q after the second yes", got)
+	}
+}
+
+// The acceptance of a file's new content does not make a rename of the file stale, and its undo does not, either.
+func TestWrittenAndRenamed(t *testing.T) {
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
+	src.Person(t).Save("a.png", "old")
+	ws := process(t, src, store)
+	propose(t, ws, "Notes/a.png", "newer")
+	if _, err := ws.Rename(t.Context(), "Notes/a.png", "Notes/b.png", bridge.ChangeRequest{Author: agent}); err != nil {
+		t.Fatal(err)
+	}
+	content := func() string {
+		list, err := ws.Proposals(t.Context(), "")
+		if i := slices.IndexFunc(list, func(p model.Proposal) bool { return p.Kind == model.ProposedFile }); err == nil && i >= 0 {
+			return list[i].ID
+		}
+		t.Fatalf("no proposed content in %+v, %v", list, err)
+		return ""
+	}
+	if out, err := ws.Decide(t.Context(), []string{content()}, model.Accepted, person); err != nil || len(out.Failed) > 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if out, err := ws.Undo(t.Context(), "", person); err != nil || len(out.Failed) > 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if out, err := ws.Decide(t.Context(), []string{content()}, model.Accepted, person); err != nil || len(out.Failed) > 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	ws = process(t, src, store)
+	if out := decideAll(t, ws, model.Accepted); len(out.Failed) > 0 {
+		t.Fatal(out.Failed)
+	}
+	if got := src.Person(t).Content("b.png"); got != "newer" {
+		t.Errorf("source holds %q", got)
 	}
 }
 

@@ -94,10 +94,10 @@ type ProposalRecord struct {
 	MovingTo string `json:"via,omitempty"`
 }
 
-// SameAs reports whether two records have the same ID, paths, flags and pending links. It does not compare other
+// SameAs reports whether two records have the same ID, paths, stamp, flags and pending links. It does not compare other
 // fields, such as contents.
 func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
-	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
+	return r.ID == other.ID && r.Stamp == other.Stamp && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
 		r.Stale == other.Stale && r.Blocked == other.Blocked && r.DisplacedName == other.DisplacedName && r.Linking == other.Linking &&
 		slices.EqualFunc(r.PendingRelinks, other.PendingRelinks, PendingRelink.isSame) && slices.Equal(r.Made, other.Made)
 }

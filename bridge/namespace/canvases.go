@@ -72,11 +72,12 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, r *canvasRenam
 			continue
 		}
 		changed := false
-		p.Update(func(rec *model.ProposalRecord) { changed = r.follow(rec, before, after) })
+		p.Update(func(rec *model.ProposalRecord) { changed = r.follow(rec) })
 		if changed {
 			change.Upserted = append(change.Upserted, p.MarkStored())
 		}
 	}
+	change.Upserted = append(change.Upserted, l.Changed()...)
 	if n.Location().Shown && (after != before || len(change.Upserted) > 0) {
 		l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true})
 	}
@@ -86,15 +87,10 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, r *canvasRenam
 	return l.Store.Propose(change)
 }
 
-// follow updates a proposal about a canvas: the stamp of the file, and the path in the old and the proposed content. It
-// reports whether it changed the proposal.
-func (r *canvasRename) follow(rec *model.ProposalRecord, before, after model.Stamp) bool {
-	changed := false
-	if before != after && rec.Stamp.Size == before.Size && rec.Stamp.ModTime == before.ModTime {
-		rec.Stamp, changed = after, true
-	}
+// follow updates the path in the old and the proposed content of a canvas. It reports whether it changed the proposal.
+func (r *canvasRename) follow(rec *model.ProposalRecord) (changed bool) {
 	if rec.Kind != model.ProposedFile {
-		return changed
+		return false
 	}
 	for i, data := range []*[]byte{&rec.Old, &rec.New} {
 		if moved, named := r.apply(*data, i == 1); named {

@@ -316,9 +316,16 @@ func (f *Root) SetMode(n *Node, mode fs.FileMode) {
 	n.mode = mode
 }
 
+// SetStamp records that relayfs itself has changed n's file. A proposal about the file's earlier state is then about the new
+// state, and does not become stale.
 func (f *Root) SetStamp(n *Node, stamp model.Stamp) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, p := range []*Proposal{n.pending, n.content} {
+		if p != nil && p.current.Stamp.Size == n.size && p.current.Stamp.ModTime == n.modTime.UnixNano() {
+			p.current.Stamp = stamp
+		}
+	}
 	n.update(model.SourceEntry{Mode: n.mode, Stamp: stamp})
 }
 
