@@ -110,8 +110,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/filetype", "bridge/model", "diffwrap", "mcpserver/internal/result", "mcpserver/internal/change", "mcpserver/internal/document", "mcpserver/internal/grep", "mcpserver/internal/textrange", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes, canvases and bases; no other toolset",
 	},
-	"mcpserver/internal/transport": {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
-	"mcpserver":                    {[]string{"bridge", "bridge/filetype", "bridge/frontmatter", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
+	"mcpserver": {[]string{"bridge", "bridge/filetype", "bridge/frontmatter", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "the only place that knows mcp-go; it knows no FUSE"},
 	"cmd/relayfs": {
 		[]string{
 			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "diffwrap", "fusefs", "mcpserver",

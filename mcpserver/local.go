@@ -1,16 +1,10 @@
-// Package transport serves MCP over HTTP in two ways. Local (local.go) serves clients of this machine on the socket of
-// the owner, in all protocol versions. HTTPHandler (http.go) serves Streamable HTTP by mcp-go, in the protocol versions
-// with sessions, which are the versions before 2026-07-28. The package keeps the sessions, limits the size of messages,
-// and passes them to mcp-go, which calls the tools. It does not check authorization. Local and Sessions each have a
-// lock for their list of sessions.
-package transport
+package mcpserver
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -31,41 +25,27 @@ const (
 	maxNotices = 256
 )
 
-// Subscriptions are the resource subscriptions of sessions, by URI.
-type Subscriptions interface {
-	Add(session, uri string)
-	Remove(session, uri string)
-	Of(session string) []string
-	End(session string)
-}
-
-type LocalSession struct {
-	ID string
-	// Begin is called for each message except replies, in the order of arrival. It returns the context of the message,
-	// and a function to call after the answer was sent.
-	Begin func(ctx context.Context, message []byte) (_ context.Context, end func())
-	// Prepare returns the message for Protocol, or a reply.
-	Prepare func(ctx context.Context, message []byte) (prepared []byte, reply any)
-}
-
-// Local serves programs such as 'relayfs mcp' on stdio, each of which forwards the messages of one client. A program
-// opens an SSE stream with GET. The header Mcp-Session-Id of the answer identifies the session, which ends with the
-// stream. The program sends each message with POST and gets the answer as JSON. The stream carries notifications and
+// localHandler serves programs such as 'relayfs mcp' on stdio, each of which forwards the messages of one client. A
+// program opens an SSE stream with GET. The header Mcp-Session-Id of the answer identifies the session, which ends with
+// the stream. The program sends each message with POST and gets the answer as JSON. The stream carries notifications and
 // requests to the client.
 //
 // Unlike in Streamable HTTP, a session does not begin with initialize, because the newest protocol version has no
 // initialize.
-type Local struct {
-	Protocol      *server.MCPServer
-	Subscriptions Subscriptions
-	Begin         func(*http.Request) LocalSession // starts a session
-	Logger        *slog.Logger
+type localHandler struct {
+	s *Server
 
-	mu  sync.Mutex // guards the fields below
+	mu  sync.Mutex // guards all
 	all map[string]*local
 }
 
-func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// LocalHandler serves clients of this machine in all protocol versions. The URL query of the request that opens the
+// stream describes the client (Client.Query).
+func (s *Server) LocalHandler() http.Handler {
+	return &localHandler{s: s, all: make(map[string]*local)}
+}
+
+func (h *localHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		h.stream(w, r)
 		return
@@ -96,7 +76,7 @@ func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if head.Method == mcp.MethodSubscriptionsListen {
 		ctx = c.ended // the stream lasts as long as the session
 	}
-	ctx, end := c.Begin(ctx, message)
+	ctx, end := c.inOrder(ctx, message)
 	defer end()
 	if head.ID != nil {
 		// After the header, the client may send the next message.
@@ -109,35 +89,33 @@ func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := json.NewEncoder(w).Encode(reply); err != nil {
-		h.Logger.Debug("answer not sent", model.LogErr, err)
+		h.s.log.Debug("answer not sent", model.LogErr, err)
 	}
 }
 
-func (h *Local) find(id string) *local {
+func (h *localHandler) find(id string) *local {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.all[id]
 }
 
-func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
+func (h *localHandler) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	c := &local{LocalSession: h.Begin(r), h: h, ended: ctx, notices: make(chan mcp.JSONRPCNotification, maxNotices), questions: make(chan any)}
-	if err := h.Protocol.RegisterSession(ctx, c); err != nil {
+	sess := h.s.NewSession(Client{Name: "stdio", Author: r.FormValue("author"), ReadOnly: r.FormValue("read-only") != ""})
+	c := &local{Session: sess, s: h.s, ended: ctx, notices: make(chan mcp.JSONRPCNotification, maxNotices), questions: make(chan any)}
+	if err := h.s.mcp.RegisterSession(ctx, c); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	defer h.Protocol.UnregisterSession(ctx, c.ID)
-	defer h.Subscriptions.End(c.ID)
+	defer h.s.mcp.UnregisterSession(ctx, c.SessionID())
+	defer h.s.subscriptions.End(c.SessionID())
 	h.mu.Lock()
-	if h.all == nil {
-		h.all = make(map[string]*local)
-	}
-	h.all[c.ID] = c
+	h.all[c.SessionID()] = c
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()
-		delete(h.all, c.ID)
+		delete(h.all, c.SessionID())
 		h.mu.Unlock()
 	}()
 	// A client that does not read must not delay the shutdown.
@@ -146,7 +124,7 @@ func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
 	defer stop()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Connection", "close") // the deadline must not affect another request
-	w.Header().Set(server.HeaderKeySessionID, c.ID)
+	w.Header().Set(server.HeaderKeySessionID, c.SessionID())
 	for err := out.Flush(); err == nil; {
 		var message any
 		select {
@@ -167,8 +145,8 @@ func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
 
 // local is one client, and the mcp-go session of its requests.
 type local struct {
-	LocalSession
-	h     *Local
+	*Session
+	s     *Server
 	ended context.Context // done when the stream has ended
 
 	notices   chan mcp.JSONRPCNotification
@@ -180,7 +158,7 @@ type local struct {
 
 // The following methods implement an mcp-go client session.
 
-func (c *local) SessionID() string { return c.ID }
+func (c *local) SessionID() string { return c.id() }
 func (c *local) Initialize()       { c.ready.Store(true) }
 func (c *local) Initialized() bool { return c.ready.Load() }
 func (c *local) NotificationChannel() chan<- mcp.JSONRPCNotification {
@@ -190,20 +168,20 @@ func (c *local) NotificationChannel() chan<- mcp.JSONRPCNotification {
 // The following methods are for subscriptions/listen of the newest protocol version. Earlier versions subscribe through
 // hooks.
 
-func (c *local) SubscribeToResource(uri string)     { c.h.Subscriptions.Add(c.ID, uri) }
-func (c *local) UnsubscribeFromResource(uri string) { c.h.Subscriptions.Remove(c.ID, uri) }
-func (c *local) SubscribedResources() []string      { return c.h.Subscriptions.Of(c.ID) }
+func (c *local) SubscribeToResource(uri string)     { c.s.subscriptions.Add(c.id(), uri) }
+func (c *local) UnsubscribeFromResource(uri string) { c.s.subscriptions.Remove(c.id(), uri) }
+func (c *local) SubscribedResources() []string      { return c.s.subscriptions.Of(c.id()) }
 func (c *local) IsSubscribedToResource(uri string) bool {
 	return slices.Contains(c.SubscribedResources(), uri)
 }
 
 func (c *local) handle(ctx context.Context, message []byte) any {
-	ctx = c.h.Protocol.WithContext(ctx, c)
-	message, refused := c.Prepare(ctx, message)
+	ctx = c.s.mcp.WithContext(ctx, c)
+	message, refused := c.s.prepare(ctx, c.Session, message)
 	if refused != nil {
 		return refused
 	}
-	if reply := c.h.Protocol.HandleMessage(ctx, message); reply != nil {
+	if reply := c.s.mcp.HandleMessage(ctx, message); reply != nil {
 		return reply
 	}
 	return nil
