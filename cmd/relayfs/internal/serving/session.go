@@ -24,7 +24,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -249,22 +248,10 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
 	}
 	if c.Metrics != nil {
-		front.start(func(ctx context.Context) error { return c.Metrics.Serve(ctx, c.metricSources()) })
+		front.start(func(ctx context.Context) error { return c.Metrics.serve(ctx, c) })
 	}
 	c.announce(front)
 	return errors.Join(work(wctx), front.stop(), workspace.stop())
-}
-
-func (c *Control) metricSources() ports.MetricsSources {
-	m := ports.MetricsSources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Log: c.Log}
-	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
-	for _, f := range c.stores {
-		m.States[f.Name] = f.State
-	}
-	if c.HTTP != nil {
-		m.Ports["http"] = c.HTTP.Connections
-	}
-	return m
 }
 
 const announceRetry = time.Second
