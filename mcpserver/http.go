@@ -43,7 +43,7 @@ func (s *Server) HTTPHandler() http.Handler {
 		}
 		if sess := s.sessions.Get(r.Header.Get(server.HeaderKeySessionID)); sess != nil {
 			var reply any
-			if message, reply = s.prepare(r.Context(), sess, message); reply != nil {
+			if message, reply = s.prepare(r.Context(), sess, requestOf(message), message); reply != nil {
 				w.Header().Set("Content-Type", "application/json")
 				_ = json.NewEncoder(w).Encode(reply) // the client may have disconnected
 				return

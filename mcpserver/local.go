@@ -60,30 +60,24 @@ func (h *localHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	var head struct {
-		Method mcp.MCPMethod   `json:"method"`
-		ID     json.RawMessage `json:"id"`
-		Result json.RawMessage `json:"result"`
-		Error  json.RawMessage `json:"error"`
-	}
-	_ = json.Unmarshal(message, &head) // mcp-go handles a message that is not JSON
-	if head.ID != nil && head.Method == "" && (head.Result != nil || head.Error != nil) {
-		c.take(head.ID, message)
+	req := requestOf(message)
+	if req.ID != nil && req.Method == "" && (req.Result != nil || req.Error != nil) {
+		c.take(req)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	ctx := context.WithoutCancel(r.Context()) // a request continues even if the client disconnects
-	if head.Method == mcp.MethodSubscriptionsListen {
+	if req.Method == mcp.MethodSubscriptionsListen {
 		ctx = c.ended // the stream lasts as long as the session
 	}
-	ctx, end := c.inOrder(ctx, message)
+	ctx, end := c.inOrder(ctx, req)
 	defer end()
-	if head.ID != nil {
+	if req.ID != nil {
 		// After the header, the client may send the next message.
 		w.Header().Set("Content-Type", "application/json")
 		_ = http.NewResponseController(w).Flush() // if this fails, sending the answer fails too
 	}
-	reply := c.handle(ctx, message)
+	reply := c.handle(ctx, req, message)
 	if reply == nil {
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -153,7 +147,7 @@ type local struct {
 	questions chan any // requests that are sent to the client
 	ready     atomic.Bool
 	asks      atomic.Int64 // number of requests sent to the client
-	asked     sync.Map     // requests that wait for the client's answer: maps an ID to a chan clientAnswer
+	asked     sync.Map     // requests that wait for the client's answer: maps an ID to a chan request
 }
 
 // The following methods implement an mcp-go client session.
@@ -175,9 +169,9 @@ func (c *local) IsSubscribedToResource(uri string) bool {
 	return slices.Contains(c.SubscribedResources(), uri)
 }
 
-func (c *local) handle(ctx context.Context, message []byte) any {
+func (c *local) handle(ctx context.Context, req request, message []byte) any {
 	ctx = c.s.mcp.WithContext(ctx, c)
-	message, refused := c.s.prepare(ctx, c.Session, message)
+	message, refused := c.s.prepare(ctx, c.Session, req, message)
 	if refused != nil {
 		return refused
 	}
@@ -187,14 +181,9 @@ func (c *local) handle(ctx context.Context, message []byte) any {
 	return nil
 }
 
-type clientAnswer struct {
-	Result json.RawMessage          `json:"result"`
-	Error  *mcp.JSONRPCErrorDetails `json:"error"`
-}
-
 // RequestElicitation is called by mcp-go for clients of protocol versions before 2026-07-28.
 func (c *local) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	id, answer := "relayfs-"+strconv.FormatInt(c.asks.Add(1), 10), make(chan clientAnswer, 1)
+	id, answer := "relayfs-"+strconv.FormatInt(c.asks.Add(1), 10), make(chan request, 1)
 	c.asked.Store(id, answer)
 	defer c.asked.Delete(id)
 	question := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": mcp.MethodElicitationCreate, "params": req.Params}
@@ -219,14 +208,13 @@ func (c *local) RequestElicitation(ctx context.Context, req mcp.ElicitationReque
 	}
 }
 
-// take passes the reply in message to the waiting request with that ID.
-func (c *local) take(rawID json.RawMessage, message []byte) {
+// take passes an answer to the request that waits for it.
+func (c *local) take(answer request) {
 	var id string
-	var answer clientAnswer
-	if json.Unmarshal(rawID, &id) != nil || json.Unmarshal(message, &answer) != nil {
+	if json.Unmarshal(answer.ID, &id) != nil {
 		return
 	}
 	if ch, waits := c.asked.LoadAndDelete(id); waits {
-		ch.(chan clientAnswer) <- answer
+		ch.(chan request) <- answer
 	}
 }
