@@ -236,29 +236,29 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 	}
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	workspace := newTaskGroup(ctx, cancel)
-	workspace.start(c.Workspace.Run)
+	start, stopWorkspace := newTaskGroup(ctx, cancel)
+	start(c.Workspace.Run)
 	c.announced = c.info(command, socket)
-	front := newTaskGroup(ctx, cancel) // must end before the task group workspace
-	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
+	start, stopFront := newTaskGroup(ctx, cancel) // must end before the workspace
+	start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.Semantic != nil {
-		front.start(c.Semantic.Run)
+		start(c.Semantic.Run)
 	}
 	if c.HTTP != nil {
-		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
+		start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
 	}
 	if c.Metrics != nil {
-		front.start(func(ctx context.Context) error { return c.Metrics.serve(ctx, c) })
+		start(func(ctx context.Context) error { return c.Metrics.serve(ctx, c) })
 	}
-	c.announce(front)
-	return errors.Join(work(wctx), front.stop(), workspace.stop())
+	c.announce(start)
+	return errors.Join(work(wctx), stopFront(), stopWorkspace())
 }
 
 const announceRetry = time.Second
 
 // announce publishes this process's Info for other processes. If this fails, for example on a full disk, announce
 // retries as long as the process serves.
-func (c *Control) announce(front *taskGroup) {
+func (c *Control) announce(start func(run func(context.Context) error)) {
 	problems := model.NewProblems(c.Log, func(err error) string {
 		return fmt.Sprintf("other relayfs commands cannot find this process: %v; free space on that disk or fix the error, and relayfs tries again", err)
 	})
@@ -267,7 +267,7 @@ func (c *Control) announce(front *taskGroup) {
 	if err == nil {
 		return
 	}
-	front.start(func(ctx context.Context) error {
+	start(func(ctx context.Context) error {
 		for problems.Err("announcement") != nil {
 			select {
 			case <-ctx.Done():
@@ -280,33 +280,17 @@ func (c *Control) announce(front *taskGroup) {
 	})
 }
 
-// taskGroup is a group of goroutines. Only stop ends them; the end of the context passed to newTaskGroup does not.
-type taskGroup struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	failed func() // called when a goroutine returns an error
-	group  errgroup.Group
-}
-
-func newTaskGroup(ctx context.Context, failed func()) *taskGroup {
-	c := &taskGroup{failed: failed}
-	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	return c
-}
-
-func (c *taskGroup) start(run func(context.Context) error) {
-	c.group.Go(func() error {
-		err := run(c.ctx)
-		if err != nil {
-			c.failed()
+// newTaskGroup returns functions that start a goroutine of a group, and stop the group. Only stop, or an error of a
+// goroutine, ends the goroutines; the end of ctx does not. failed is called when a goroutine returns an error.
+func newTaskGroup(ctx context.Context, failed func()) (start func(run func(context.Context) error), stop func() error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	group, ctx := errgroup.WithContext(ctx)
+	context.AfterFunc(ctx, failed)
+	return func(run func(context.Context) error) { group.Go(func() error { return run(ctx) }) },
+		func() error {
+			cancel()
+			return group.Wait()
 		}
-		return err
-	})
-}
-
-func (c *taskGroup) stop() error {
-	c.cancel()
-	return c.group.Wait()
 }
 
 func (c *Control) info(command, socket string) owner.Info {
