@@ -33,16 +33,14 @@ const (
 // Unlike in Streamable HTTP, a session does not begin with initialize, because the newest protocol version has no
 // initialize.
 type localHandler struct {
-	s *Server
-
-	mu  sync.Mutex // guards all
-	all map[string]*local
+	s   *Server
+	all sync.Map // maps session IDs to *local values
 }
 
 // LocalHandler serves clients of this machine in all protocol versions. The URL query of the request that opens the
 // stream describes the client (Client.Query).
 func (s *Server) LocalHandler() http.Handler {
-	return &localHandler{s: s, all: make(map[string]*local)}
+	return &localHandler{s: s}
 }
 
 func (h *localHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -50,8 +48,9 @@ func (h *localHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.stream(w, r)
 		return
 	}
-	c := h.find(r.Header.Get(server.HeaderKeySessionID))
-	if c == nil {
+	found, _ := h.all.Load(r.Header.Get(server.HeaderKeySessionID))
+	c, ok := found.(*local)
+	if !ok {
 		http.Error(w, "there is no such session", http.StatusNotFound)
 		return
 	}
@@ -87,12 +86,6 @@ func (h *localHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *localHandler) find(id string) *local {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.all[id]
-}
-
 func (h *localHandler) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -104,14 +97,8 @@ func (h *localHandler) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	defer h.s.mcp.UnregisterSession(ctx, c.SessionID())
 	defer h.s.subscriptions.End(c.SessionID())
-	h.mu.Lock()
-	h.all[c.SessionID()] = c
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		delete(h.all, c.SessionID())
-		h.mu.Unlock()
-	}()
+	h.all.Store(c.SessionID(), c)
+	defer h.all.Delete(c.SessionID())
 	// A client that does not read must not delay the shutdown.
 	out := http.NewResponseController(w)
 	stop := context.AfterFunc(ctx, func() { out.SetWriteDeadline(time.Now()) })
