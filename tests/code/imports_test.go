@@ -149,7 +149,7 @@ var importRules = map[string]importRule{
 		"TCP ports: who may ask there, whether the process is well, and MCP; it knows no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/serving": {
-		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp", "golang.org/x/sync/errgroup", "mcpserver"},
+		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp", "golang.org/x/sync/errgroup", "mcpserver"},
 		"who serves a vault: it opens sources and stores, answers on the owner's socket, passes messages of MCP on stdio there, and counts for Prometheus; the only place that knows its client",
 	},
 	"cmd/relayfs/internal/doctor": {

@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote"
-	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
@@ -177,12 +176,7 @@ func (s *Session) openServer(src source.Source, f *backup.Folder, o *Options) (*
 	}
 	r.Address.Audience = o.Audience
 	var err error
-	if r.Address.Kind == transport.Relay {
-		r.Tokens, err = source.AccountOf(s.Base).Tokens(r.Address, r.Folder)
-	} else {
-		r.Key, err = source.ServerKey()
-	}
-	if err != nil {
+	if r.Tokens, r.Key, err = src.Server.Access(s.Base); err != nil {
 		return nil, err
 	}
 	folder, err := remote.Open(r)
