@@ -22,5 +22,7 @@
 //     Faults of the server are JSON-RPC internal errors and log lines.
 //   - Tool calls on stdio take effect in the order in which the client sent them.
 //
-// A Server and its Sessions are safe for concurrent use. Package bridge does the merging, storage and review.
+// The files local.go and http.go are the two transports. They limit the size of messages, and pass them to mcp-go, which
+// calls the tools. A Server and its Sessions are safe for concurrent use. Package bridge does the merging, storage and
+// review.
 package mcpserver

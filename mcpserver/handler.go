@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -39,20 +38,13 @@ func definition(t tool.Tool) mcp.Tool {
 
 func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		raw := req.Params.RawArguments
-		if raw == nil {
-			var err error
-			if raw, err = json.Marshal(req.Params.Arguments); err != nil {
-				return nil, err
-			}
-		}
 		if turn, ok := ctx.Value(turnKey{}).(turn); ok {
 			defer turn.end() // runs before the client asks its user and repeats the call
 			if err := turn.wait(ctx); err != nil {
 				return nil, err
 			}
 		}
-		res := t.Call(s.withAnswer(s.withProgress(ctx, req), req), s.session(ctx).client, raw).Bounded()
+		res := t.Call(s.withAnswer(s.withProgress(ctx, req), req), s.session(ctx).client, req.Params.RawArguments).Bounded()
 		if res.Ask != nil {
 			return elicit(*res.Ask), nil
 		}

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -67,18 +66,11 @@ func (t turn) wait(ctx context.Context) error {
 
 type turnKey struct{} // context key of a turn
 
-// inOrder registers message in the order of arrival if it calls a tool of the session. The returned context then has
-// the call's turn. The caller must call done after the response.
-func (s *Session) inOrder(ctx context.Context, message []byte) (_ context.Context, done func()) {
-	var req struct {
-		Method mcp.MCPMethod         `json:"method"`
-		Params struct{ Name string } `json:"params"`
-	}
-	if json.Unmarshal(message, &req) != nil || req.Method != mcp.MethodToolsCall {
-		return ctx, func() {}
-	}
+// inOrder registers req in the order of arrival if it calls a tool of the session. The returned context then has the
+// call's turn. The caller must call done after the response.
+func (s *Session) inOrder(ctx context.Context, req request) (_ context.Context, done func()) {
 	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == req.Params.Name })
-	if i < 0 {
+	if i < 0 || req.Method != mcp.MethodToolsCall {
 		return ctx, func() {}
 	}
 	t := s.order.enter(!s.enabled.tools[i].Hints.ReadOnly)

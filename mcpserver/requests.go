@@ -27,20 +27,32 @@ func invalid(format string, args ...any) *rpcError {
 	return &rpcError{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf(format, args...)}
 }
 
+// request has the parts of a message that the server reads before mcp-go does. It is empty if the message is not valid;
+// mcp-go reports the error.
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method mcp.MCPMethod   `json:"method"`
+	Params struct {
+		Name string          `json:"name"`
+		URI  string          `json:"uri"`
+		Meta json.RawMessage `json:"_meta"`
+	} `json:"params"`
+	Result json.RawMessage          `json:"result"` // of a client's answer, as Error
+	Error  *mcp.JSONRPCErrorDetails `json:"error"`
+}
+
+func requestOf(message []byte) (req request) {
+	if json.Unmarshal(message, &req) != nil {
+		return request{}
+	}
+	return req
+}
+
 // prepare returns the message for mcp-go, or a reply with an error if the request names an unknown tool or resource. For
 // resources/read it makes the URI of a document canonical.
-func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (prepared []byte, reply any) {
-	var req struct {
-		ID     json.RawMessage `json:"id"`
-		Method mcp.MCPMethod   `json:"method"`
-		Params struct {
-			Name string          `json:"name"`
-			URI  string          `json:"uri"`
-			Meta json.RawMessage `json:"_meta"`
-		} `json:"params"`
-	}
-	if json.Unmarshal(message, &req) != nil || req.ID == nil {
-		return message, nil // mcp-go reports the error
+func (s *Server) prepare(ctx context.Context, sess *Session, req request, message []byte) (prepared []byte, reply any) {
+	if req.ID == nil {
+		return message, nil
 	}
 	var wrong *rpcError
 	switch {

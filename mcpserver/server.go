@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,7 +22,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
-	"github.com/relayfs/relayfs/mcpserver/internal/transport"
 )
 
 type Approvals = change.Approvals
@@ -54,7 +52,7 @@ type Server struct {
 	ws            *bridge.Workspace
 	log           *slog.Logger
 	mcp           *server.MCPServer
-	sessions      *transport.Sessions[Session] // sessions over Streamable HTTP
+	sessions      *httpSessions // sessions over Streamable HTTP
 	index         *search.Index
 	semantic      *semantic.Index
 	subscriptions *subscriptions
@@ -97,12 +95,12 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.enabled, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
-	s.sessions = transport.NewSessions(func(id string) *Session { return s.newSession(id, Client{Name: "http"}) })
+	s.sessions = &httpSessions{s: s, all: make(map[string]*Session)}
 	s.index = search.NewIndex(ws)
 	if s.semantic = o.Semantic; s.semantic == nil {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
 	}
-	s.subscriptions = newSubscriptions(ws, s.notifyUpdated)
+	s.subscriptions = &subscriptions{s: s, uris: make(map[subscription]string)}
 	hooks := new(server.Hooks)
 	if s.o.AgentNotes == nil {
 		s.o.AgentNotes = DefaultAgentNotes
@@ -143,8 +141,6 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.enabled.has(t.Name) && !offer.has(t.Name) })
 }
 
-const MaxMessage = transport.MaxMessage
-
 const SessionHeader = server.HeaderKeySessionID
 
 func (c Client) Query() url.Values {
@@ -158,31 +154,7 @@ func (c Client) Query() url.Values {
 	return query
 }
 
-// LocalHandler serves clients of this machine in all protocol versions (transport.Local). The URL query
-// of the request that opens the stream describes the client (Client.Query).
-func (s *Server) LocalHandler() http.Handler {
-	h := &transport.Local{Protocol: s.mcp, Subscriptions: s.subscriptions, Logger: s.log}
-	h.Begin = func(r *http.Request) transport.LocalSession {
-		sess := s.NewSession(Client{Name: "stdio", Author: r.FormValue("author"), ReadOnly: r.FormValue("read-only") != ""})
-		return transport.LocalSession{
-			ID: sess.id(),
-			Begin: func(ctx context.Context, message []byte) (context.Context, func()) {
-				return sess.inOrder(context.WithValue(ctx, localKey{}, sess), message)
-			},
-			Prepare: func(ctx context.Context, message []byte) ([]byte, any) { return s.prepare(ctx, sess, message) },
-		}
-	}
-	return h
-}
-
 func (s *Server) Sessions() int { return s.sessions.Len() }
-
-// HTTPHandler serves Streamable HTTP at every path. The caller must check authorization. Close ends the sessions.
-func (s *Server) HTTPHandler() http.Handler {
-	h, shutdown := transport.HTTPHandler(s.mcp, s.sessions, s.prepare)
-	s.onClose(shutdown)
-	return h
-}
 
 type Result = result.Result
 
@@ -231,15 +203,14 @@ func (s *Server) newSession(id string, c Client) *Session {
 	}}
 }
 
-type localKey struct{} // context key of a Session of LocalHandler
-
 // session returns the Session of a request. If the session has ended since the transport checked it, session returns a
 // new one.
 func (s *Server) session(ctx context.Context) *Session {
-	if sess, ok := ctx.Value(localKey{}).(*Session); ok {
-		return sess
-	}
-	if c := server.ClientSessionFromContext(ctx); c != nil {
+	switch c := server.ClientSessionFromContext(ctx).(type) {
+	case nil:
+	case *local:
+		return c.Session
+	default:
 		if sess := s.sessions.Get(c.SessionID()); sess != nil {
 			return sess
 		}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 )
@@ -19,16 +18,9 @@ type subscription struct {
 }
 
 type subscriptions struct {
-	ws *bridge.Workspace
-	// notify sends a notification, and reports whether the session still exists.
-	notify func(session, uri string) bool
-
+	s    *Server
 	mu   sync.Mutex              // guards uris
 	uris map[subscription]string // URIs in the session's spelling
-}
-
-func newSubscriptions(ws *bridge.Workspace, notify func(session, uri string) bool) *subscriptions {
-	return &subscriptions{ws: ws, notify: notify, uris: make(map[subscription]string)}
 }
 
 // Add subscribes session to the note at uri, even if the note does not exist yet. It does nothing if uri is invalid or
@@ -44,7 +36,7 @@ func (x *subscriptions) Add(session, uri string) {
 }
 
 func (x *subscriptions) path(uri string) (model.Path, bool) {
-	p, _, err := document.Resolver{Workspace: x.ws}.AtURI(context.Background(), uri)
+	p, _, err := document.Resolver{Workspace: x.s.ws}.AtURI(context.Background(), uri)
 	if missing, ok := errors.AsType[*document.MissingError](err); ok {
 		p, err = model.CleanPath(missing.Name) // the note may be created later
 	}
@@ -89,7 +81,7 @@ func (x *subscriptions) event(ev model.Event) {
 	}
 	x.mu.Unlock()
 	for sub, uri := range changed {
-		if !x.notify(sub.session, uri) {
+		if !x.s.notifyUpdated(sub.session, uri) {
 			x.End(sub.session)
 		}
 	}

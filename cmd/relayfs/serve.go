@@ -15,8 +15,8 @@ import (
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	metrics       string         // HOST:PORT, or "" if metrics are not served
-	metricNumbers *ports.Metrics // nil if metrics are not served; set by prepare
+	metrics       string           // HOST:PORT, or "" if metrics are not served
+	metricNumbers *serving.Metrics // nil if metrics are not served; set by prepare
 }
 
 func (o *serveOptions) register(e *env, cmd *cobra.Command) {
@@ -45,7 +45,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	if len(errs) == 0 {
 		add(o.http.CheckFile(opts.Base))
 	}
-	if o.metricNumbers = ports.NewMetrics(o.metrics, version()); o.metricNumbers != nil {
+	if o.metricNumbers = serving.NewMetrics(o.metrics); o.metricNumbers != nil {
 		opts.Workspace.Saved = o.metricNumbers.Saved
 	}
 	if slices.ContainsFunc(args, source.IsRelay) {

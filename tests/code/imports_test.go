@@ -110,8 +110,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge/filetype", "bridge/model", "diffwrap", "mcpserver/internal/result", "mcpserver/internal/change", "mcpserver/internal/document", "mcpserver/internal/grep", "mcpserver/internal/textrange", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes, canvases and bases; no other toolset",
 	},
-	"mcpserver/internal/transport": {[]string{"bridge/model", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
-	"mcpserver":                    {[]string{"bridge", "bridge/filetype", "bridge/frontmatter", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "with its transports the only place that knows mcp-go; it knows no FUSE"},
+	"mcpserver": {[]string{"bridge", "bridge/filetype", "bridge/frontmatter", "bridge/index/semantic", "bridge/model", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."}, "the only place that knows mcp-go; it knows no FUSE"},
 	"cmd/relayfs": {
 		[]string{
 			"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/transport", "bridge/index/semantic", "diffwrap", "fusefs", "mcpserver",
@@ -146,12 +145,12 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/page": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/api", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/reviewqueue", "cmd/relayfs/internal/render", "cmd/relayfs/internal/secret", "github.com/klauspost/compress/gzhttp"}, "a queue in a browser; it knows no workspace, and of marks only where they stand"},
 	"cmd/relayfs/internal/ports": {
-		[]string{"bridge", "bridge/disk", "bridge/model", "bridge/owner", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp", "mcpserver"},
-		"TCP ports: who may ask there, whether the process is well, MCP, and numbers for Prometheus; the only place that knows its client, and no lock and no socket of an owner",
+		[]string{"bridge", "bridge/disk", "bridge/model", "bridge/owner", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "mcpserver"},
+		"TCP ports: who may ask there, whether the process is well, and MCP; it knows no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/serving": {
-		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
-		"who serves a vault: it opens sources and stores, answers on the owner's socket, and passes messages of MCP on stdio there",
+		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_golang/prometheus/promhttp", "golang.org/x/sync/errgroup", "mcpserver"},
+		"who serves a vault: it opens sources and stores, answers on the owner's socket, passes messages of MCP on stdio there, and counts for Prometheus; the only place that knows its client",
 	},
 	"cmd/relayfs/internal/doctor": {
 		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/store", "fusefs", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},

@@ -1,6 +1,7 @@
 package randomtest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -126,16 +127,12 @@ func report(t *testing.T, seed uint64, limit time.Duration, draws []uint64, firs
 // here is the path of the package under test, relative to the root of the module.
 var here = func() string {
 	dir, err := os.Getwd()
-	for root := dir; err == nil; root = filepath.Dir(root) {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			rel, _ := filepath.Rel(root, dir)
-			return "./" + filepath.ToSlash(rel)
-		}
-		if root == filepath.Dir(root) {
-			break
-		}
+	root, noRoot := need.Root()
+	if errors.Join(err, noRoot) != nil {
+		return "."
 	}
-	return "."
+	rel, _ := filepath.Rel(root, dir)
+	return "./" + filepath.ToSlash(rel)
 }()
 
 func pattern(name string) string {

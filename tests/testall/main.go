@@ -30,7 +30,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,13 +43,7 @@ func main() {
 	both := flag.String("both", "", "regular expression: those of them to run without the race detector, too")
 	cover := flag.String("cover", "", "directory: write coverage profiles of bridge, fusefs, mcpserver and diffwrap there")
 	flag.Parse()
-	a := &all{summary: newSummary(os.Stdout), timeout: *timeout, cover: *cover, scale: 1}
-	if text := os.Getenv(need.ScaleEnv); text != "" {
-		var err error
-		if a.scale, err = strconv.Atoi(text); err != nil {
-			fail(fmt.Errorf("%s: %w", need.ScaleEnv, err))
-		}
-	}
+	a := &all{summary: newSummary(os.Stdout), timeout: *timeout, cover: *cover, scale: int(need.Scaled(1))}
 	var err error
 	if a.race, err = regexp.Compile(cmp.Or(*race, "^$")); err != nil {
 		fail(err)

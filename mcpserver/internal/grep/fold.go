@@ -31,38 +31,6 @@ func foldRune(r rune) rune {
 // Fold folds every rune separately. So if s contains t, Fold(s) contains Fold(t).
 func Fold(s string) string { return strings.Map(foldRune, s) }
 
-func AppendFold(dst []byte, s string) []byte {
-	for s != "" {
-		n := asciiPrefix(s)
-		begin := len(dst)
-		dst = append(dst, s[:n]...)
-		lowerASCII(dst[begin:])
-		for s = s[n:]; s != "" && s[0] >= utf8.RuneSelf; {
-			r, size := utf8.DecodeRuneInString(s)
-			dst = utf8.AppendRune(dst, foldRune(r))
-			s = s[size:]
-		}
-	}
-	return dst
-}
-
-func asciiPrefix(s string) int {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return i
-		}
-	}
-	return len(s)
-}
-
-func lowerASCII(b []byte) {
-	for i, c := range b {
-		if c-'A' < 26 {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-}
-
 func orbit(r rune) []rune {
 	all := []rune{r}
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -27,19 +27,17 @@ func (s *Signature) Known() bool { return s != nil && s.known }
 
 // SignatureMaker makes one signature at a time, and reuses its memory for the next.
 type SignatureMaker struct {
-	folded []byte
-	seen   []uint64 // has a bit for each of the 2^24 trigrams
-	list   []uint32 // the trigrams whose bits are set in seen
+	seen []uint64 // has a bit for each of the 2^24 trigrams
+	list []uint32 // the trigrams whose bits are set in seen
 }
 
 func (m *SignatureMaker) Make(text string) *Signature {
 	if m.seen == nil {
 		m.seen = make([]uint64, 1<<24/64)
 	}
-	m.folded = AppendFold(m.folded[:0], text)
 	m.list = m.list[:0]
 	var t uint32
-	for i, c := range m.folded {
+	for i, c := range []byte(Fold(text)) {
 		t = t<<8&0xffffff | uint32(c)
 		if i >= 2 && m.seen[t/64]&(1<<(t%64)) == 0 {
 			m.seen[t/64] |= 1 << (t % 64)

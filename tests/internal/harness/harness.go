@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -103,26 +102,9 @@ func Build(dir string, race bool) (string, error) {
 }
 
 func Repo(elem ...string) string {
-	root, err := theRoot()
+	root, err := need.Root()
 	if err != nil {
 		panic(err)
 	}
 	return filepath.Join(append([]string{root}, elem...)...)
 }
-
-var theRoot = sync.OnceValues(func() (string, error) {
-	start, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		} else if !errors.Is(err, os.ErrNotExist) {
-			return "", err
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no go.mod above %s", start)
-		}
-	}
-})

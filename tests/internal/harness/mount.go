@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -178,7 +177,4 @@ func connectionOf(dir string) string {
 	return ""
 }
 
-func IsMounted(dir string) bool {
-	mounts, err := os.ReadFile("/proc/self/mounts")
-	return err == nil && bytes.Contains(mounts, []byte(" "+dir+" "))
-}
+func IsMounted(dir string) bool { return connectionOf(dir) != "" }

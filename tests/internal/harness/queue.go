@@ -21,17 +21,19 @@ func (sg Suggestion) String() string {
 	return fmt.Sprintf("%s:%d %s %q -> %q", sg.Path, sg.Line, sg.Kind, sg.Old, sg.New)
 }
 
-func (s *Sandbox) Suggestions(t *testing.T, args ...string) []Suggestion {
+func (s *Sandbox) Suggestions(t *testing.T, args ...string) (list []Suggestion) {
 	t.Helper()
-	out := s.Run(t, append([]string{"suggestions", "list", "--json"}, args...)...)
-	if out.Code != 0 {
-		t.Fatalf("suggestions list: exit %d\n%s", out.Code, out.Stderr)
-	}
-	var list []Suggestion
-	if err := json.Unmarshal([]byte(out.Stdout), &list); err != nil {
-		t.Fatalf("suggestions list --json: %v\n%s", err, out.Stdout)
-	}
+	s.suggestionsJSON(t, append([]string{"list"}, args...), &list)
 	return list
+}
+
+// suggestionsJSON decodes the output of `relayfs suggestions` with args into v.
+func (s *Sandbox) suggestionsJSON(t *testing.T, args []string, v any) {
+	t.Helper()
+	out := s.DecideOn(t, 0, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out.Stdout), v); err != nil {
+		t.Fatalf("suggestions %v: %v\n%s", args, err, out.Stdout)
+	}
 }
 
 func Gists(list []Suggestion) []string {
@@ -89,9 +91,6 @@ type Decided struct {
 
 func (s *Sandbox) Decide(t *testing.T, args ...string) (d Decided) {
 	t.Helper()
-	out := s.Run(t, append([]string{"suggestions"}, append(args, "--json")...)...)
-	if err := json.Unmarshal([]byte(out.Stdout), &d); err != nil || out.Code != 0 {
-		t.Fatalf("%v: %v, exit %d: %s", args, err, out.Code, out.Stderr)
-	}
+	s.suggestionsJSON(t, args, &d)
 	return d
 }

@@ -303,13 +303,9 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	address := src.Server.Address
 	address.Audience = audience
 	o := remote.Options{Address: address, Folder: src.Server.Folder}
-	var err error
-	if address.Kind == transport.Relay {
-		o.Tokens, err = source.AccountOf(base).Tokens(address, o.Folder)
-	} else {
-		o.Key, err = source.ServerKey()
-	}
 	var found remote.Finding
+	var err error
+	o.Tokens, o.Key, err = src.Server.Access(base)
 	if err == nil {
 		found, err = remote.Probe(ctx, o)
 	}

@@ -46,6 +46,16 @@ func Open(flag, addr string) (net.Listener, error) {
 	return nil, cli.WithHint(fmt.Errorf("%s %s %s", flag, addr, problem), hint)
 }
 
+const MetricsSetting = "metrics"
+
+func CheckMetrics(addr string) error {
+	if addr == "" {
+		return nil
+	}
+	_, err := Loopback(MetricsSetting, addr)
+	return err
+}
+
 // CheckFree returns an error if the address of MCP or the address of metrics cannot be opened. An address may be "".
 func CheckFree(http, metrics string) error {
 	for _, a := range [][2]string{{"--http", http}, {MetricsSetting, metrics}} {

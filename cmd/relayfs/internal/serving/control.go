@@ -33,7 +33,7 @@ type Control struct {
 	announced owner.Info // set by Serve
 	MCP       *mcpserver.Server
 	HTTP      *ports.HTTPServer                    // nil if no port is configured
-	Metrics   *ports.Metrics                       // nil if no port is configured
+	Metrics   *Metrics                             // nil if no port is configured
 	Refusals  api.Refusals                         // refusals of the mount; empty without a mount
 	clients   atomic.Int64                         // number of MCP clients on stdio, in all processes
 	calls     sync.WaitGroup                       // requests of these clients that are in progress

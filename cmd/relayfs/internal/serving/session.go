@@ -18,13 +18,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote"
-	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -178,12 +176,7 @@ func (s *Session) openServer(src source.Source, f *backup.Folder, o *Options) (*
 	}
 	r.Address.Audience = o.Audience
 	var err error
-	if r.Address.Kind == transport.Relay {
-		r.Tokens, err = source.AccountOf(s.Base).Tokens(r.Address, r.Folder)
-	} else {
-		r.Key, err = source.ServerKey()
-	}
-	if err != nil {
+	if r.Tokens, r.Key, err = src.Server.Access(s.Base); err != nil {
 		return nil, err
 	}
 	folder, err := remote.Open(r)
@@ -237,41 +230,29 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 	}
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	workspace := newTaskGroup(ctx, cancel)
-	workspace.start(c.Workspace.Run)
+	start, stopWorkspace := newTaskGroup(ctx, cancel)
+	start(c.Workspace.Run)
 	c.announced = c.info(command, socket)
-	front := newTaskGroup(ctx, cancel) // must end before the task group workspace
-	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
+	start, stopFront := newTaskGroup(ctx, cancel) // must end before the workspace
+	start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.Semantic != nil {
-		front.start(c.Semantic.Run)
+		start(c.Semantic.Run)
 	}
 	if c.HTTP != nil {
-		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
+		start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, c.Workspace.Ready, c.Log) })
 	}
 	if c.Metrics != nil {
-		front.start(func(ctx context.Context) error { return c.Metrics.Serve(ctx, c.metricSources()) })
+		start(func(ctx context.Context) error { return c.Metrics.serve(ctx, c) })
 	}
-	c.announce(front)
-	return errors.Join(work(wctx), front.stop(), workspace.stop())
-}
-
-func (c *Control) metricSources() ports.MetricsSources {
-	m := ports.MetricsSources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Log: c.Log}
-	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
-	for _, f := range c.stores {
-		m.States[f.Name] = f.State
-	}
-	if c.HTTP != nil {
-		m.Ports["http"] = c.HTTP.Connections
-	}
-	return m
+	c.announce(start)
+	return errors.Join(work(wctx), stopFront(), stopWorkspace())
 }
 
 const announceRetry = time.Second
 
 // announce publishes this process's Info for other processes. If this fails, for example on a full disk, announce
 // retries as long as the process serves.
-func (c *Control) announce(front *taskGroup) {
+func (c *Control) announce(start func(run func(context.Context) error)) {
 	problems := model.NewProblems(c.Log, func(err error) string {
 		return fmt.Sprintf("other relayfs commands cannot find this process: %v; free space on that disk or fix the error, and relayfs tries again", err)
 	})
@@ -280,7 +261,7 @@ func (c *Control) announce(front *taskGroup) {
 	if err == nil {
 		return
 	}
-	front.start(func(ctx context.Context) error {
+	start(func(ctx context.Context) error {
 		for problems.Err("announcement") != nil {
 			select {
 			case <-ctx.Done():
@@ -293,33 +274,17 @@ func (c *Control) announce(front *taskGroup) {
 	})
 }
 
-// taskGroup is a group of goroutines. Only stop ends them; the end of the context passed to newTaskGroup does not.
-type taskGroup struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	failed func() // called when a goroutine returns an error
-	group  errgroup.Group
-}
-
-func newTaskGroup(ctx context.Context, failed func()) *taskGroup {
-	c := &taskGroup{failed: failed}
-	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	return c
-}
-
-func (c *taskGroup) start(run func(context.Context) error) {
-	c.group.Go(func() error {
-		err := run(c.ctx)
-		if err != nil {
-			c.failed()
+// newTaskGroup returns functions that start a goroutine of a group, and stop the group. Only stop, or an error of a
+// goroutine, ends the goroutines; the end of ctx does not. failed is called when a goroutine returns an error.
+func newTaskGroup(ctx context.Context, failed func()) (start func(run func(context.Context) error), stop func() error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	group, ctx := errgroup.WithContext(ctx)
+	context.AfterFunc(ctx, failed)
+	return func(run func(context.Context) error) { group.Go(func() error { return run(ctx) }) },
+		func() error {
+			cancel()
+			return group.Wait()
 		}
-		return err
-	})
-}
-
-func (c *taskGroup) stop() error {
-	c.cancel()
-	return c.group.Wait()
 }
 
 func (c *Control) info(command, socket string) owner.Info {

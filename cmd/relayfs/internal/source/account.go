@@ -137,10 +137,6 @@ func (a *Account) Refresh(ctx context.Context) (FolderList, error) {
 	return l, a.write(foldersFile, l)
 }
 
-func (a *Account) Tokens(address transport.Address, folder string) (transport.Tokens, error) {
-	return a.Client.Tokens(address.URL.String(), folder)
-}
-
 func (a *Account) read(name string, v any) error {
 	text, err := secret.Read(a.dir.Path(name))
 	if err != nil {

@@ -154,6 +154,17 @@ func parseServer(arg string) (Source, error) {
 	return Source{Name: name, Server: &ServerFolder{address, id}}, nil
 }
 
+// Access returns what authenticates relayfs to the server: for Relay the tokens of the login in the state folder base, for
+// another server its key, or nil.
+func (s *ServerFolder) Access(base string) (tokens transport.Tokens, key *token.Key, err error) {
+	if s.Address.Kind == transport.Relay {
+		tokens, err = AccountOf(base).Client.Tokens(s.Address.URL.String(), s.Folder)
+	} else {
+		key, err = ServerKey()
+	}
+	return tokens, key, err
+}
+
 func ServerKey() (*token.Key, error) {
 	text := os.Getenv(keyVariable)
 	if text == "" {

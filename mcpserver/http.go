@@ -1,4 +1,4 @@
-package transport
+package mcpserver
 
 import (
 	"bytes"
@@ -17,19 +17,20 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// HTTPHandler serves Streamable HTTP in the protocol versions with sessions. It needs a session to record what a client
-// has read. It does not check authorization. prepare returns the message for the protocol, or a reply. shutdown ends
-// all sessions.
-func HTTPHandler[S any](protocol *server.MCPServer, sessions *Sessions[S], prepare func(context.Context, *S, []byte) (prepared []byte, reply any)) (h http.Handler, shutdown func()) {
-	transport := server.NewStreamableHTTPServer(protocol,
+// HTTPHandler serves Streamable HTTP at every path, by mcp-go, in the protocol versions with sessions, which are the
+// versions before 2026-07-28. It needs a session to record what a client has read. The caller must check authorization.
+// Close ends the sessions.
+func (s *Server) HTTPHandler() http.Handler {
+	transport := server.NewStreamableHTTPServer(s.mcp,
 		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
-		server.WithSessionIdManager(sessions),
+		server.WithSessionIdManager(s.sessions),
 		server.WithSessionIdleTTL(sessionIdle),
 	)
-	sessions.ended = func(id string) { goodbye(transport, id) }
-	h = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.sessions.transport = transport
+	s.onClose(func() { _ = transport.Shutdown(context.Background()) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
-			if id := r.Header.Get(server.HeaderKeySessionID); r.Method == http.MethodGet && id != "" && sessions.Get(id) == nil {
+			if id := r.Header.Get(server.HeaderKeySessionID); r.Method == http.MethodGet && id != "" && s.sessions.Get(id) == nil {
 				http.Error(w, "there is no such session", http.StatusNotFound) // mcp-go would wait
 				return
 			}
@@ -40,9 +41,9 @@ func HTTPHandler[S any](protocol *server.MCPServer, sessions *Sessions[S], prepa
 		if !ok {
 			return
 		}
-		if sess := sessions.Get(r.Header.Get(server.HeaderKeySessionID)); sess != nil {
+		if sess := s.sessions.Get(r.Header.Get(server.HeaderKeySessionID)); sess != nil {
 			var reply any
-			if message, reply = prepare(r.Context(), sess, message); reply != nil {
+			if message, reply = s.prepare(r.Context(), sess, requestOf(message), message); reply != nil {
 				w.Header().Set("Content-Type", "application/json")
 				_ = json.NewEncoder(w).Encode(reply) // the client may have disconnected
 				return
@@ -51,7 +52,6 @@ func HTTPHandler[S any](protocol *server.MCPServer, sessions *Sessions[S], prepa
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
 		transport.ServeHTTP(w, r)
 	})
-	return h, func() { _ = transport.Shutdown(context.Background()) }
 }
 
 const sessionIdle = time.Hour
@@ -90,23 +90,18 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 // the session that was idle longest is ended.
 const maxSessions = 1024
 
-// Sessions has the HTTP sessions by ID. It is the session ID manager for mcp-go: a request with an unknown ID gets
+// httpSessions has the HTTP sessions by ID. It is the session ID manager for mcp-go: a request with an unknown ID gets
 // status 404, and the client then starts a new session.
-type Sessions[S any] struct {
-	create func(id string) *S
-	// ended removes a session from mcp-go. It is set before the first session starts.
-	ended func(id string)
+type httpSessions struct {
+	s         *Server
+	transport http.Handler // set before the first session starts
 
 	mu   sync.Mutex // guards the fields below
-	all  map[string]*S
+	all  map[string]*Session
 	used []string // session IDs, the longest idle first
 }
 
-func NewSessions[S any](create func(id string) *S) *Sessions[S] {
-	return &Sessions[S]{create: create, ended: func(string) {}, all: map[string]*S{}}
-}
-
-func (x *Sessions[S]) Generate() string {
+func (x *httpSessions) Generate() string {
 	id := rand.Text() // cannot be guessed
 	x.mu.Lock()
 	idlest := ""
@@ -114,29 +109,29 @@ func (x *Sessions[S]) Generate() string {
 		idlest = x.used[0]
 		x.remove(idlest)
 	}
-	x.all[id], x.used = x.create(id), append(x.used, id)
+	x.all[id], x.used = x.s.newSession(id, Client{Name: "http"}), append(x.used, id)
 	x.mu.Unlock()
 	if idlest != "" {
-		x.ended(idlest)
+		goodbye(x.transport, idlest)
 	}
 	return id
 }
 
-func (x *Sessions[S]) remove(id string) {
+func (x *httpSessions) remove(id string) {
 	delete(x.all, id)
 	x.used = slices.DeleteFunc(x.used, func(other string) bool { return other == id })
 }
 
-func (x *Sessions[S]) Len() int {
+func (x *httpSessions) Len() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return len(x.all)
 }
 
 // Validate reports whether a session has ended. An unknown session counts as ended.
-func (x *Sessions[S]) Validate(id string) (ended bool, err error) { return x.Get(id) == nil, nil }
+func (x *httpSessions) Validate(id string) (ended bool, err error) { return x.Get(id) == nil, nil }
 
-func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
+func (x *httpSessions) Terminate(id string) (notAllowed bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.remove(id)
@@ -144,7 +139,7 @@ func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
 }
 
 // Get returns the session with the given ID and marks it as used. It returns nil if the ID is unknown.
-func (x *Sessions[S]) Get(id string) *S {
+func (x *httpSessions) Get(id string) *Session {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s := x.all[id]

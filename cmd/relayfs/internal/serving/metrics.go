@@ -1,4 +1,4 @@
-package ports
+package serving
 
 import (
 	"context"
@@ -15,32 +15,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 )
 
-const MetricsSetting = "metrics"
-
-func CheckMetrics(addr string) error {
-	if addr == "" {
-		return nil
-	}
-	_, err := Loopback(MetricsSetting, addr)
-	return err
-}
-
-// Metrics are the metrics that this process updates itself, also before the port is open. Serve serves them, and all other
-// metrics, which it reads from its MetricsSources at each scrape. The metrics contain names of folders, but no names or
+// Metrics are the metrics that this process updates itself, also before the port is open. It serves them, and all
+// other metrics, which it reads from its Control at each scrape. The metrics contain names of folders, but no names or
 // texts of notes. docs/operations.md describes each metric.
 type Metrics struct {
 	addr     string
 	saves    *prometheus.HistogramVec
-	info     prometheus.Gauge
 	listener net.Listener // set by Listen
 }
 
-func NewMetrics(addr, version string) *Metrics {
+func NewMetrics(addr string) *Metrics {
 	if addr == "" {
 		return nil
 	}
@@ -52,16 +40,12 @@ func NewMetrics(addr, version string) *Metrics {
 	for _, outcome := range []string{saved, refused, failed} {
 		n.saves.WithLabelValues(outcome)
 	}
-	n.info = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "relayfs_info", Help: "1, with the version.", ConstLabels: prometheus.Labels{"version": version},
-	})
-	n.info.Set(1)
 	return n
 }
 
 func (n *Metrics) Listen() (err error) {
 	if n != nil {
-		n.listener, err = Open(MetricsSetting, n.addr)
+		n.listener, err = ports.Open(ports.MetricsSetting, n.addr)
 	}
 	return err
 }
@@ -95,25 +79,16 @@ func (n *Metrics) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving metrics at http://%s/metrics\n", n.listener.Addr())
 }
 
-type MetricsSources struct {
-	Workspace *bridge.Workspace
-	States    map[string]owner.Folder // state folder of each root
-	Ports     map[string]func() int   // number of open connections of each port
-	Sessions  map[string]func() int   // number of MCP clients of each transport
-	Refusals  func() int              // number of operations that the mount has refused
-	Log       *slog.Logger
-}
-
-func (n *Metrics) Serve(ctx context.Context, s MetricsSources) error {
+func (n *Metrics) serve(ctx context.Context, c *Control) error {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(n.saves, n.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(n.saves, &collector{c, ctx}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	Health(mux, s.Workspace.Ready)
+	ports.Health(mux, c.Workspace.Ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
-		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
+		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 	}))
-	if _, err := Serve(ctx, n.listener, NewServer(mux)); err != nil {
-		return fmt.Errorf("%s: %w", MetricsSetting, err)
+	if _, err := ports.Serve(ctx, n.listener, ports.NewServer(mux)); err != nil {
+		return fmt.Errorf("%s: %w", ports.MetricsSetting, err)
 	}
 	return nil
 }
@@ -123,6 +98,7 @@ func metric(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
+	info           = metric("info", "1, with the version.", "version")
 	notes          = metric("notes", "Notes.", "folder")
 	suggestions    = metric("pending_suggestions", "Suggestions that wait for a decision.", "folder")
 	proposals      = metric("pending_proposals", "Renames, deletions and files that wait for a decision.", "folder")
@@ -139,8 +115,8 @@ var (
 )
 
 type collector struct {
+	*Control
 	ctx context.Context
-	s   MetricsSources
 }
 
 // Describe sends no descriptors, because the collector reads the folders, ports and transports only at a scrape.
@@ -154,17 +130,17 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	set := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	for port, count := range c.s.Ports {
-		set(connections, float64(count()), port)
+	set(info, 1, c.about.Version)
+	if c.HTTP != nil {
+		set(connections, float64(c.HTTP.Connections()), "http")
 	}
-	for transport, count := range c.s.Sessions {
-		set(sessions, float64(count()), transport)
+	set(sessions, float64(c.clients.Load()), "stream")
+	set(sessions, float64(c.MCP.Sessions()), "http")
+	out <- prometheus.MustNewConstMetric(refusalsTotal, prometheus.CounterValue, float64(c.Refusals.Count()))
+	for _, f := range c.stores {
+		set(storeBytes, float64(f.State.Size()), f.Name)
 	}
-	out <- prometheus.MustNewConstMetric(refusalsTotal, prometheus.CounterValue, float64(c.s.Refusals()))
-	for folder, dir := range c.s.States {
-		set(storeBytes, float64(dir.Size()), folder)
-	}
-	st, err := c.s.Workspace.Status(ctx)
+	st, err := c.Workspace.Status(ctx)
 	if err != nil {
 		out <- prometheus.NewInvalidMetric(notes, err)
 	}
