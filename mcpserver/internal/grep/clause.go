@@ -13,28 +13,36 @@ func (p *Pattern) Clauses() []Clause { return p.clauses }
 const (
 	// maxExact is the maximum number of literals of a clause.
 	maxExact = 16
-	// maxClass is the maximum number of runes of a class that is expanded: the ten digits to which \d folds.
-	maxClass = 10
+	// A class is expanded if it has at most this many runes. A scan for many literals takes longer than the automaton,
+	// but a query by trigrams may as well exclude each of the ten digits to which \d folds.
+	scanClass, queryClass = 4, 10
 )
+
+func folds(re *syntax.Regexp) bool {
+	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, folds)
+}
 
 // required returns clauses that every match of re fulfils, by the method of Russ Cox, "Regular Expression Matching with
 // a Trigram Index".
-func required(re *syntax.Regexp) (clauses []Clause) {
-	if set := exact(re); set != nil {
+func required(re *syntax.Regexp, maxClass int) (clauses []Clause) {
+	if set := exact(re, maxClass); set != nil {
 		return withoutEmpty(set)
 	}
 	switch re.Op {
 	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
+		return required(re.Sub[0], maxClass)
 	case syntax.OpConcat:
 		run := []string{""} // the matches of the last parts
 		for _, sub := range re.Sub {
-			set := exact(sub)
+			set := exact(sub, maxClass)
 			if set == nil || len(run)*len(set) > maxExact {
 				clauses, run = append(clauses, withoutEmpty(run)...), []string{""}
 			}
 			if set == nil {
-				clauses = append(clauses, required(sub)...)
+				clauses = append(clauses, required(sub, maxClass)...)
 			} else {
 				run = cross(run, set)
 			}
@@ -43,7 +51,7 @@ func required(re *syntax.Regexp) (clauses []Clause) {
 	case syntax.OpAlternate:
 		var any Clause
 		for _, sub := range re.Sub {
-			c := best(required(sub))
+			c := best(required(sub, maxClass))
 			if any = append(any, c...); c == nil || len(any) > maxExact {
 				return nil
 			}
@@ -54,16 +62,20 @@ func required(re *syntax.Regexp) (clauses []Clause) {
 }
 
 // exact returns all strings that re matches, if they are few, and otherwise nil.
-func exact(re *syntax.Regexp) (set []string) {
+func exact(re *syntax.Regexp, maxClass int) (set []string) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return []string{string(re.Rune)}
 	case syntax.OpCapture:
-		return exact(re.Sub[0])
+		return exact(re.Sub[0], maxClass)
 	case syntax.OpCharClass:
 		for i := 0; i < len(re.Rune); i += 2 {
 			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
-				if s := string(foldRune(r)); !slices.Contains(set, s) {
+				s := string(r)
+				if maxClass == queryClass {
+					s = string(foldRune(r))
+				}
+				if !slices.Contains(set, s) {
 					set = append(set, s)
 				}
 				if len(set) > maxClass {
@@ -74,13 +86,13 @@ func exact(re *syntax.Regexp) (set []string) {
 	case syntax.OpConcat:
 		set = []string{""}
 		for _, sub := range re.Sub {
-			if set = cross(set, exact(sub)); len(set) == 0 || len(set) > maxExact {
+			if set = cross(set, exact(sub, maxClass)); len(set) == 0 || len(set) > maxExact {
 				return nil
 			}
 		}
 	case syntax.OpAlternate:
 		for _, sub := range re.Sub {
-			more := exact(sub)
+			more := exact(sub, maxClass)
 			if set = append(set, more...); more == nil || len(set) > maxExact {
 				return nil
 			}

@@ -19,7 +19,9 @@ type Pattern struct {
 	re      *regexp.Regexp
 	dfa     *automaton // nil if the automaton cannot decide the pattern
 	multi   bool       // whether a match can contain or depend on a line break
+	literal string     // the whole expression if it is one case-sensitive literal; otherwise ""
 	clauses []Clause   // every match contains one literal of each clause
+	scan    Clause     // the clause by which to find candidates; nil if there is none, or if literals must be folded, which takes longer than the automaton
 
 	withoutBoundary func() *regexp.Regexp // re without word boundaries, which are ASCII in package regexp; may be nil
 
@@ -84,7 +86,13 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if hasBoundary(prog) {
 		p.withoutBoundary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(withoutBoundaries(tree).String()) })
 	}
-	p.clauses = required(tree.Simplify())
+	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
+		p.literal = string(tree.Rune)
+	}
+	p.clauses = required(tree.Simplify(), queryClass)
+	if !folds(tree) {
+		p.scan = best(required(tree.Simplify(), scanClass))
+	}
 	return p, nil
 }
 

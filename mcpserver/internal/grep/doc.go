@@ -22,8 +22,8 @@
 // # Speed
 //
 // Clauses ([Pattern.Clauses]) are sets of literals that are derived from the parsed pattern. Every match contains at
-// least one literal of each clause. A [Signature] excludes texts without these literals. A lazy automaton finds the lines
-// of the other texts; package regexp takes several times as long.
+// least one literal of each clause. A substring search skips texts and lines without these literals; only the other
+// lines are matched against the expression.
 //
 // A Pattern is safe for concurrent use.
 package grep

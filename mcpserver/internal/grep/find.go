@@ -79,7 +79,7 @@ func trimBOM(text string) string { return strings.TrimPrefix(text, "\ufeff") }
 // eachSpan calls fn with every match. It ignores an empty match after the last line break, because no line follows
 // there.
 func (p *Pattern) eachSpan(text string, fn func(m span) bool) {
-	if !p.matches(text) {
+	if !p.possible(text) || !p.matches(text) {
 		return
 	}
 	p.eachIn(text, func(m []int) bool {
@@ -96,20 +96,66 @@ func (p *Pattern) matches(text string) bool {
 	return p.next(text, 0) != nil
 }
 
+func (p *Pattern) possible(text string) bool {
+	return !p.scansLiterals() || slices.ContainsFunc(p.scan, func(s string) bool { return strings.Contains(text, s) })
+}
+
 func (p *Pattern) eachLine(text string, fn func(line span) bool) {
 	off, done := 0, false
-	if p.dfa != nil {
+	if !p.scansLiterals() && p.dfa != nil {
 		if off, done = p.dfa.eachLine(text, p.isCancelled, fn); done {
 			return
 		}
 	}
+	next, exact := p.candidates(text)
 	for off < len(text) && !p.isCancelled() {
-		l := span{off, lineEnd(text, off)}
-		if p.matches(text[l.start:l.end]) && !fn(l) {
+		at := next(off)
+		if at < 0 {
+			return
+		}
+		l := span{off + lineStart(text[off:], at-off), lineEnd(text, at)}
+		if (exact || p.matches(text[l.start:l.end])) && !fn(l) {
 			return
 		}
 		off = l.end + 1
 	}
+}
+
+// candidates returns a function that maps an offset to the next offset whose line may match, or to -1 if there is none.
+// If exact is set, that line does match.
+func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
+	if !p.scansLiterals() {
+		return func(off int) int { return off }, false
+	}
+	s := searcher{text: text, literals: p.scan, next: make([]int, len(p.scan))}
+	return s.from, p.literal != ""
+}
+
+func (p *Pattern) scansLiterals() bool { return len(p.scan) > 0 }
+
+// searcher finds the next occurrence of any of several literals. It stores the next occurrence of each literal, so that
+// it does not search the same text twice.
+type searcher struct {
+	text     string
+	literals []string
+	next     []int // offset of the next occurrence of each literal; len(text) if there is none
+}
+
+func (s *searcher) from(off int) int {
+	first := len(s.text)
+	for i, lit := range s.literals {
+		if s.next[i] < off || off == 0 {
+			s.next[i] = len(s.text)
+			if k := strings.Index(s.text[off:], lit); k >= 0 {
+				s.next[i] = off + k
+			}
+		}
+		first = min(first, s.next[i])
+	}
+	if first == len(s.text) {
+		return -1
+	}
+	return first
 }
 
 // Package regexp takes time linear in the lengths of the text and the pattern, and cannot be cancelled. Therefore the
