@@ -97,17 +97,17 @@ func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 	defer l.Unlock()
 	for ; p.Dir() != ""; p = p.Dir() {
 		x, err := n.tree.Find("remove", p)
-		if err != nil {
-			return
-		}
-		st := x.State()
-		if st.CreatedBy.Name == "" || st.Pending != nil || st.Moved || st.ShownChildren > 0 || len(x.SourceChildren()) > 0 {
-			return
-		}
-		if n.removeNow(ctx, l, x, p, ChangeRequest{}) != nil {
+		if err != nil || x.State().CreatedBy.Name == "" || !n.removeEmpty(ctx, l, x) {
 			return
 		}
 	}
+}
+
+// removeEmpty removes the folder x, unless it has contents or a proposal concerns it.
+func (n *DecisionEffects) removeEmpty(ctx context.Context, l *Locked, x *tree.Node) (removed bool) {
+	st := x.State()
+	return st.Pending == nil && !st.Moved && st.ShownChildren == 0 && len(x.SourceChildren()) == 0 &&
+		n.removeNow(ctx, l, x, st.Path, ChangeRequest{}) == nil
 }
 
 // Recreate creates the note that RemoveRejected removed after the decision e, so that e can be undone. The store still
@@ -224,12 +224,8 @@ func shownAt(l *Locked, rel string) model.Path {
 func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string) {
 	l := f.Lock()
 	defer l.Unlock()
-	x := l.Lookup(rel)
-	if x == nil || x.Kind != model.KindDir {
-		return
-	}
-	if st := x.State(); st.Pending == nil && !st.Moved && st.ShownChildren == 0 && len(x.SourceChildren()) == 0 {
-		_ = n.removeNow(ctx, l, x, st.Path, ChangeRequest{})
+	if x := l.Lookup(rel); x != nil && x.Kind == model.KindDir {
+		n.removeEmpty(ctx, l, x)
 	}
 }
 

@@ -67,12 +67,11 @@ func SectionOf(note, name string) (Section, error) {
 		}
 		return Section{}, e
 	}
-	starts := lineStarts(note)
 	to := len(note)
 	if end := below(headings, found[0]); end < len(headings) {
-		to = starts[headings[end].Line-1]
+		to = lineStart(note, headings[end].Line)
 	}
-	return sectionAt(note, starts[headings[found[0]].Line-1], to), nil
+	return sectionAt(note, lineStart(note, headings[found[0]].Line), to), nil
 }
 
 // find returns the indices of the headings that match name. It takes name as the address of a heading (see
@@ -136,14 +135,11 @@ func sectionAt(note string, from, to int) Section {
 	return s
 }
 
-func lineStarts(note string) []int {
-	starts := []int{0}
-	for i := range len(note) {
-		if note[i] == '\n' {
-			starts = append(starts, i+1)
-		}
+func lineStart(note string, line int) (off int) {
+	for range line - 1 {
+		off = lineEnd(note, off)
 	}
-	return starts
+	return off
 }
 
 // blockOf returns the whole lines of the block with an ID. The ID is at the end of the block (" ^id"), or alone on a

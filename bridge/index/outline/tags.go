@@ -146,8 +146,7 @@ func TagPlaces(note string) (places []TagPlace) {
 	s := scanner{o: new(Outline), text: note[body:], seen: make(map[string]bool)}
 	s.each = func(off int, tag string) { places = append(places, TagPlace{body + off, tag}) }
 	s.blocks(slices.Collect(block.Leaves(s.text)))
-	slices.SortFunc(places, func(a, b TagPlace) int { return a.From - b.From })
-	return slices.CompactFunc(places, func(a, b TagPlace) bool { return a.From == b.From })
+	return places
 }
 
 // CheckTag returns a tag without its '#'. ok is false if Obsidian does not accept the tag.

@@ -89,11 +89,9 @@ func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, erro
 	case dir.isIn(n):
 		return fail(model.ErrBadName)
 	}
-	to := Target{dir, newPath.Base(), dir.children[newPath.Base()]}
-	if c := dir.child(newPath.Base()); c == n {
-		to.Existing = nil // the existing node is n, under another spelling of its name
-	} else if c != nil {
-		to.Existing = c
+	to := Target{dir, newPath.Base(), dir.child(newPath.Base())}
+	if to.Existing == n {
+		to.Existing = nil // the existing node is n, perhaps under another spelling of its name
 	}
 	switch {
 	case to.Existing == nil:

@@ -106,21 +106,16 @@ func (s *Set) all() []*Document {
 	return slices.Collect(maps.Values(s.documents))
 }
 
-func (s *Set) Flush() error {
-	var errs []error
-	for _, d := range s.all() {
-		errs = append(errs, d.Flush())
-	}
-	return errors.Join(errs...)
-}
+func (s *Set) Flush() error { return s.each((*Document).Flush) }
 
 // Close is Flush, after which no timer uses the store any more. No document may have a peer.
-func (s *Set) Close() error {
-	var errs []error
+func (s *Set) Close() error { return s.each((*Document).close) }
+
+func (s *Set) each(fn func(*Document) error) (err error) {
 	for _, d := range s.all() {
-		errs = append(errs, d.close())
+		err = errors.Join(err, fn(d))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // append appends records of d, whose lock the caller holds.
