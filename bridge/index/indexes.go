@@ -36,11 +36,12 @@ type markedNote struct {
 func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x := &Indexes{new(shared), t}
 	x.links = &LinkIndex{links.NewIndex(), x.withLinksRewritten}
-	x.pending.of, x.pending.at = x.markedIn, func(m markedNote) model.Path { return m.path }
+	x.pending.at, x.pending.byTerm = func(m markedNote) model.Path { return m.path }, make(map[string][]markedNote)
+	x.pending.of, x.pending.terms = x.markedIn, func(markedNote) []string { return []string{""} }
 	x.notes.of = func(_ context.Context, p model.Path, v *model.Version) (*NoteInfo, bool, error) {
 		return NewNoteInfo(p, v), true, nil
 	}
-	x.notes.at = pathOf
+	x.notes.at, x.notes.terms, x.notes.byTerm = pathOf, (*NoteInfo).terms, make(map[string][]*NoteInfo)
 	x.notes.moved = func(n *NoteInfo, p model.Path) *NoteInfo {
 		moved := *n
 		moved.Path = p
@@ -158,7 +159,13 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	notes := slices.DeleteFunc(x.notes.below(""), func(n *NoteInfo) bool {
+	var wanted [][]string
+	for _, c := range conditions {
+		if c.op == "=" {
+			wanted = append(wanted, c.terms)
+		}
+	}
+	notes := slices.DeleteFunc(x.notes.below("", wanted...), func(n *NoteInfo) bool {
 		return slices.ContainsFunc(conditions, func(c condition) bool { return !n.meets(c) })
 	})
 	return namespace.FilterVisible(x.tree, notes, pathOf), nil

@@ -18,6 +18,7 @@ type condition struct {
 	key, op string
 	want    any      // a bool for exists; a float64 or time.Time for a comparison
 	texts   []string // for = and !=: the texts of the alternatives
+	terms   []string // of texts
 }
 
 type ConditionError struct{ Key, Msg string }
@@ -48,6 +49,7 @@ func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 				}
 				for _, v := range alternatives {
 					c.texts = append(c.texts, frontmatter.Text(v))
+					c.terms = append(c.terms, term(c.key, frontmatter.Text(v)))
 				}
 			case "exists":
 				if _, ok := op.Value.(bool); !ok {
@@ -101,6 +103,40 @@ func (n *NoteInfo) equalsAny(c condition) bool {
 		text := frontmatter.Text(v)
 		return slices.ContainsFunc(c.texts, func(want string) bool { return strings.EqualFold(text, want) })
 	})
+}
+
+// terms returns the [term] of each property that equalsAny finds, and of each tag and the tags that it is nested in.
+func (n *NoteInfo) terms() []string {
+	list := []string{""}
+	for _, e := range n.Properties {
+		for _, v := range valuesOf(e.Value) {
+			list = append(list, term(e.Key, frontmatter.Text(v)))
+		}
+	}
+	for _, tag := range n.Tags {
+		tag = outermost(tag)
+		for end := len(tag); end >= 0; end = strings.LastIndexByte(tag[:end], '/') {
+			list = append(list, term("tags", tag[:end]))
+		}
+	}
+	return list
+}
+
+// term identifies a value of a property, or the outermost parts of a tag.
+func term(key, text string) string {
+	if outline.IsTagKey(key) {
+		key = "tags"
+		text = strings.TrimRight(outermost(strings.TrimLeft(strings.TrimPrefix(text, "#"), "/")), "/")
+	}
+	return outline.Fold(key + "\x00" + text)
+}
+
+// maxNesting is the number of parts of a tag that its terms tell apart. A note may have a tag of 100,000 parts.
+const maxNesting = 8
+
+func outermost(tag string) string {
+	parts := strings.SplitN(tag, "/", maxNesting+1)
+	return strings.Join(parts[:min(len(parts), maxNesting)], "/")
 }
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339Nano}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -17,7 +18,8 @@ type textAt struct {
 	text string
 }
 
-// A list of values has what a map from paths would have, whatever changed, and is sorted by path.
+// A list of values has what a map from paths would have, whatever changed, and is sorted by path. So has the list of the
+// values with a term.
 func TestValuesFollowChanges(t *testing.T) {
 	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
 		next, ok := "", true
@@ -25,8 +27,10 @@ func TestValuesFollowChanges(t *testing.T) {
 			of: func(_ context.Context, p model.Path, _ *model.Version) (textAt, bool, error) {
 				return textAt{p, next}, ok, nil
 			},
-			at:    func(v textAt) model.Path { return v.path },
-			moved: func(v textAt, p model.Path) textAt { return textAt{p, v.text + " " + string(p)} },
+			at:     func(v textAt) model.Path { return v.path },
+			moved:  func(v textAt, p model.Path) textAt { return textAt{p, v.text + " " + string(p)} },
+			terms:  func(v textAt) []string { return append(strings.Split(v.text, ""), "") },
+			byTerm: make(map[string][]textAt),
 		}
 		want := make(map[model.Path]textAt)
 		notes := []model.Path{"a.md", "d.md", "d/a.md", "d/b.md", "d/e/a.md", "d-1/a.md", "d0.md", "d /a.md", "e/a.md"}
@@ -68,6 +72,19 @@ func TestValuesFollowChanges(t *testing.T) {
 				}
 				if got := x.below(under); !slices.Equal(got, list) {
 					t.Fatalf("below %q: %q, want %q", under, got, list)
+				}
+				term := string(rune('0' + r.IntN(10)))
+				list = slices.DeleteFunc(list, func(v textAt) bool { return !strings.Contains(v.text, term) })
+				if got := x.below(under, []string{term}); !slices.Equal(got, list) {
+					t.Fatalf("with %q below %q: %q, want %q", term, under, got, list)
+				}
+				either := randomtest.Some(r, 0, 3, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+				lacks := func(v textAt) bool { return !strings.ContainsAny(v.text, strings.Join(either, "")) }
+				list = slices.DeleteFunc(list, lacks)
+				got := slices.DeleteFunc(x.below(under, []string{term}, either), lacks)
+				got = slices.DeleteFunc(got, func(v textAt) bool { return !strings.Contains(v.text, term) })
+				if !slices.Equal(got, list) {
+					t.Fatalf("with %q and one of %q below %q: %q, want %q", term, either, under, got, list)
 				}
 			}
 		}

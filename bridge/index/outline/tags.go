@@ -56,7 +56,7 @@ func (s *scanner) add(tag string) {
 	if tag == "" || tagLength(tag) < len(tag) || strings.Trim(tag, "0123456789") == "" {
 		return
 	}
-	key := fold(tag)
+	key := Fold(tag)
 	if s.seen[key] {
 		return
 	}
@@ -64,8 +64,8 @@ func (s *scanner) add(tag string) {
 	s.o.Tags = append(s.o.Tags, unique.Make(tag).Value())
 }
 
-// fold returns the same text for all texts that [strings.EqualFold] considers equal.
-func fold(s string) string {
+// Fold returns the same text for all texts that [strings.EqualFold] considers equal.
+func Fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -178,7 +178,7 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return "", false
 }
 
-func SameTag(a, b string) bool { return fold(a) == fold(b) }
+func SameTag(a, b string) bool { return Fold(a) == Fold(b) }
 
 // RetagProperties replaces the tags in properties with the tags that fn returns. If fn returns false, the tag stays. If
 // fn returns "", the tag is removed. RetagProperties removes duplicates that result. changed is the number of changed
@@ -193,7 +193,7 @@ func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, o
 			written = strings.Replace(written, bare, to, 1)
 			bare = to
 		}
-		key := fold(bare)
+		key := Fold(bare)
 		if ok && to == "" || seen[key] && (ok || made[key]) {
 			return "", false
 		}
