@@ -1,8 +1,8 @@
 package filereplace
 
 import (
+	"cmp"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -49,12 +49,7 @@ type Swapper struct {
 
 // New returns a Swapper. Without the swap folder it makes temp files next to the notes.
 func New(o Options) *Swapper {
-	if o.ID == "" {
-		var b [8]byte
-		rand.Read(b[:])
-		o.ID = hex.EncodeToString(b[:])
-	}
-	s := &Swapper{o: o, prefix: vaultdir.TempPrefix + o.ID + "-"}
+	s := &Swapper{o: o, prefix: vaultdir.TempPrefix + cmp.Or(o.ID, rand.Text()) + "-"}
 	s.syncer = &syncer{syncs: o.Syncs, log: o.Log, slots: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 	s.late = newWatcher(s)
 	if o.Folder != "" && !o.ReadOnly {
