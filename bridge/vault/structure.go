@@ -20,17 +20,18 @@ import (
 
 // Create creates a file atomically, together with missing folders. It returns fs.ErrExist if the name is taken.
 func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
-	e, err := v.write("create", rel, len(file.Data), func() (model.SourceEntry, error) { return v.create(rel, file) })
+	e, err := v.write("create", rel, len(file.Data), func() (model.SourceEntry, error) { return v.create(rel, file, false) })
 	return e.Stamp, err
 }
 
-func (v *Vault) create(rel string, file model.NewFile) (e model.SourceEntry, err error) {
+// create implements Create. If replace is set, the file may replace another one.
+func (v *Vault) create(rel string, file model.NewFile, replace bool) (e model.SourceEntry, err error) {
 	dir, err := v.makeFolders(file.Within, model.Parent(rel))
 	if err != nil {
 		return e, err
 	}
 	defer dir.Close()
-	if _, err := dir.Stat(path.Base(rel)); err == nil {
+	if _, err := dir.Stat(path.Base(rel)); err == nil && !replace {
 		return e, fs.ErrExist // fail before anything is written
 	}
 	c := filereplace.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
@@ -42,10 +43,16 @@ func (v *Vault) create(rel string, file model.NewFile) (e model.SourceEntry, err
 	if err := file.Prepare(t.Stamp); err != nil {
 		return e, err
 	}
-	if err := filereplace.RenameNew(dir, t.Name, dir, path.Base(rel)); err != nil {
+	rename := filereplace.RenameNew
+	if replace {
+		rename = disk.Dir.Rename
+	}
+	if err := rename(dir, t.Name, dir, path.Base(rel)); err != nil {
 		return e, err
 	}
-	if err := v.syncOr(dir, func() error { t.Retract(path.Base(rel)); return nil }); err != nil {
+	if replace {
+		v.syncs.SyncBestEffort(dir)
+	} else if err := v.syncOr(dir, func() error { t.Retract(path.Base(rel)); return nil }); err != nil {
 		return e, err
 	}
 	return model.SourceEntry{Rel: rel, Mode: c.Mode, Stamp: t.Placed()}, nil
