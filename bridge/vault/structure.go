@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -320,7 +319,10 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		if err != nil {
 			return model.SourceEntry{}, err
 		}
-		if !vaultdir.StampOf(&info).SameFile(stamp) || !holds(trash, name, data) {
+		if !vaultdir.StampOf(&info).SameFile(stamp) {
+			continue
+		}
+		if have, _, _, err := disk.ReadFile(trash, name); err != nil || !bytes.Equal(have, data) {
 			continue
 		}
 		if err := filereplace.RenameNew(trash, name, dir, path.Base(rel)); err != nil {
@@ -333,16 +335,6 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		return v.folder.Stat(rel)
 	}
 	return model.SourceEntry{}, fs.ErrNotExist
-}
-
-func holds(dir disk.Dir, name string, data []byte) bool {
-	file, err := dir.Open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	have, err := io.ReadAll(io.NewSectionReader(file, 0, int64(len(data))+1))
-	return err == nil && bytes.Equal(have, data)
 }
 
 var _ model.Restorer = (*Vault)(nil)
