@@ -42,7 +42,6 @@ type Swapper struct {
 	late   *watcher
 	// noExchange is set once the disk has refused an exchange.
 	noExchange atomic.Bool
-	ordered    sync.Map // results of OrdersNames, by device
 	placed     sync.Map // newFiles whose pre-image a sweep has found, by the pre-image's inode
 	unrenamed  sync.Map // newFiles that a sweep has found without the note's name
 }
@@ -100,15 +99,6 @@ func (s *Swapper) Probe(size int) error {
 // next process looks for the swap's files at the old path. After an error the file must not be renamed, because a power
 // cut could leave it torn, without its pre-image next to it.
 func (s *Swapper) AwaitDurable(rel string) error { return s.syncer.syncAt(rel) }
-
-func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
-	ordered, found := s.ordered.Load(device)
-	if !found {
-		ordered = dir.OrdersNames()
-		s.ordered.Store(device, ordered)
-	}
-	return ordered.(bool)
-}
 
 func (s *Swapper) TempName() string {
 	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), vaultdir.TempSuffix)
