@@ -30,6 +30,10 @@ type Attachment struct {
 	// written describes the file after the last write through this mount. attr uses it because the workspace reports
 	// that write a little later.
 	written fs.FileInfo
+	// known is the state of the file that the workspace reported last, and over that state before the last write. The
+	// times of files do not show which of written and known is newer: the kernel's clock for them has steps of some
+	// milliseconds, and a new file has a more exact time.
+	known, over struct{ size, modTime int64 }
 	// size and modTime are the values that the kernel got last. They stay valid for programs that have the file open
 	// after its name was removed.
 	size    int64
@@ -57,6 +61,7 @@ func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	size, modTime, links := info.Size, info.ModTime, uint32(1)
+	a.known.size, a.known.modTime = size, modTime.UnixNano()
 	if !there {
 		size, modTime, links = a.size, a.modTime, 0
 	}
@@ -64,7 +69,7 @@ func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 		size, modTime = d.state()
 		err = nil
 	}
-	if w := a.written; w != nil && (err != nil || w.ModTime().After(modTime)) {
+	if w := a.written; w != nil && (err != nil || a.known == a.over || w.ModTime().After(modTime)) {
 		size, modTime, err = w.Size(), w.ModTime(), nil
 	}
 	if err != nil {
@@ -80,7 +85,7 @@ func (a *Attachment) wrote(info fs.FileInfo) {
 	a.followContent()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.written = info
+	a.written, a.over = info, a.known
 }
 
 func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {

@@ -97,12 +97,9 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 
 // OnForget is called when the kernel has forgotten the inode, so that no program has it open.
 func (f *File) OnForget() {
-	f.t.former.drop(f)
 	f.update(func(s *fileState) {
 		s.attrSentAt = time.Time{}
-		if f.t.handleless {
-			f.t.forgetReplaced(f)
-		}
+		s.forgetReplaced()
 	})
 }
 

@@ -5,7 +5,6 @@ package fusefs
 import (
 	"context"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -22,52 +21,29 @@ import (
 // formerDir is the name of the hidden folder, at the top of the mount.
 const formerDir = ".relayfs-former"
 
-// formerInodes are the inodes that had a note's name and that the kernel has not forgotten.
-type formerInodes struct {
-	mu    sync.Mutex // guards the fields below
-	files map[*File]model.Path
-	dir   *ScratchDir // nil until first needed
-}
-
-// add keeps f, which had the name p, until the kernel has forgotten f and drop is called.
-func (l *formerInodes) add(f *File, p model.Path) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.files == nil {
-		l.files = make(map[*File]model.Path)
-	}
-	l.files[f] = p
-}
-
-func (l *formerInodes) drop(f *File) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.files, f)
-}
-
 func nameOfFormer(f *File) string { return strconv.FormatUint(f.StableAttr().Gen, 16) }
 
-// at returns the paths, relative to the top of the mount, of the inodes that had the name p.
-func (l *formerInodes) at(p model.Path) (paths []model.Path) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for f, old := range l.files {
-		if old == p {
+// formersAt returns the paths, relative to the top of the mount, of the inodes that had the name p.
+func (n *nodeTable) formersAt(p model.Path) (paths []model.Path) {
+	n.update(func(tb *tableState) {
+		for _, f := range tb.replaced[p] {
 			paths = append(paths, model.Path(formerDir).Join(nameOfFormer(f)))
 		}
-	}
+	})
 	return paths
 }
 
-func (l *formerInodes) find(name string) *File {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for f := range l.files {
-		if nameOfFormer(f) == name {
-			return f
+func (n *nodeTable) findFormer(name string) (found *File) {
+	n.update(func(tb *tableState) {
+		for _, files := range tb.replaced {
+			for _, f := range files {
+				if nameOfFormer(f) == name {
+					found = f
+				}
+			}
 		}
-	}
-	return nil
+	})
+	return found
 }
 
 // lookupFormer looks up the folder of former inodes, and the names in it, for the process that wakes watchers. It
@@ -76,16 +52,15 @@ func (l *formerInodes) find(name string) *File {
 func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.EntryOut) *fs.Inode {
 	t := o.t
 	top := o.EmbeddedInode() == t.root.EmbeddedInode() && name == formerDir
-	if !top && o.EmbeddedInode() != t.former.inode() || !t.isWatchNotification(ctx) {
+	if !t.isWatchNotification(ctx) || !top && o.EmbeddedInode() != t.formerFolder().EmbeddedInode() {
 		return nil
 	}
 	out.SetEntryTimeout(1)
-	if top {
-		d := t.formerFolder()
+	if d := t.formerFolder(); top {
 		_ = d.attr(ctx, &out.Attr) // attr of a ScratchDir cannot fail
 		return d.EmbeddedInode()
 	}
-	f := t.former.find(name)
+	f := t.findFormer(name)
 	if f == nil {
 		return nil
 	}
@@ -94,24 +69,11 @@ func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.Entry
 	return f.EmbeddedInode()
 }
 
-func (l *formerInodes) inode() *fs.Inode {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.dir == nil {
-		return nil
-	}
-	return l.dir.EmbeddedInode()
-}
-
-func (t *tree) formerFolder() *ScratchDir {
-	t.former.mu.Lock()
-	defer t.former.mu.Unlock()
-	if t.former.dir == nil {
-		t.former.dir = &ScratchDir{overlay{common: t.newCommon(0o700)}}
-		t.former.dir.touch()
-		var ino uint64
-		t.update(func(tb *tableState) { ino = tb.inos.next() })
-		t.attach(t.former.dir, fuse.S_IFDIR, ino)
-	}
-	return t.former.dir
+func (t *tree) newFormerFolder() *ScratchDir {
+	d := &ScratchDir{overlay{common: t.newCommon(0o700)}}
+	d.touch()
+	var ino uint64
+	t.update(func(tb *tableState) { ino = tb.inos.next() })
+	t.attach(d, fuse.S_IFDIR, ino)
+	return d
 }

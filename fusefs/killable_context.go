@@ -3,7 +3,6 @@
 package fusefs
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
 // killableContext is a request's context that is cancelled only when the requesting process dies. The kernel interrupts
@@ -95,14 +96,8 @@ func hasFatalSignal(status []byte) bool {
 	return pending&^spared&^nonFatalSignals != 0
 }
 
-// setIn returns a set of signals or capabilities in the text of /proc/PID/status, or 0 if the text does not have it. See
-// proc_pid_status(5).
+// setIn returns a set of signals or capabilities in the text of /proc/PID/status, or 0 if the text does not have it.
 func setIn(status []byte, name string) uint64 {
-	for line := range bytes.Lines(status) {
-		if value, ok := bytes.CutPrefix(line, []byte(name+":")); ok {
-			set, _ := strconv.ParseUint(string(bytes.TrimSpace(value)), 16, 64)
-			return set
-		}
-	}
-	return 0
+	set, _ := strconv.ParseUint(program.Field(status, name), 16, 64)
+	return set
 }

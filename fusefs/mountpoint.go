@@ -131,7 +131,11 @@ func Check(dir string) error {
 	if err := Mountable(); err != nil {
 		return err
 	}
-	if err := clearDeadMount(dir); err != nil {
+	clear, err := deadMount(dir) // the kernel refuses to mount over a dead mount
+	if err == nil && clear != nil {
+		err = clear()
+	}
+	if err != nil {
 		return err
 	}
 	return checkMountpoint(dir)
@@ -161,42 +165,29 @@ func probe(dir string) error {
 // probeTimeout is the time within which the server of a mount must answer. A suspended server never answers.
 const probeTimeout = 5 * time.Second
 
-func silentMount(dir string) *SetupError {
-	return &SetupError{
-		Problem: fmt.Sprintf("the process that serves %q does not answer", dir),
-		Hint:    fmt.Sprintf("it may be stopped (Ctrl-Z): continue it with `kill -CONT`, or detach the mount with `fusermount3 -uz %s`", dir),
+// deadMount returns a function that clears the mount at dir, if that is a dead mount of relayfs. It returns nil if there
+// is no dead mount, and an error if a mount must be cleared but cannot be.
+func deadMount(dir string) (clear func() error, err error) {
+	m, tableErr := mountOf(dir)
+	if tableErr == nil && m.isServerKilled() {
+		return m.free, nil
 	}
-}
-
-// clearDeadMount removes a dead mount of relayfs, because the kernel refuses to mount over it.
-func clearDeadMount(dir string) error {
-	if err := FreeKilled(dir); err != nil {
-		return err
-	}
-	err := probe(dir)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return silentMount(dir)
-	}
-	if !errors.Is(err, syscall.ENOTCONN) {
-		return nil
-	}
-	if err := checkIsRelayfs(dir, err); err != nil {
-		return err
-	}
-	return lazyUnmount(dir)
-}
-
-// checkIsRelayfs returns an error unless the dead mount at dir is a mount of relayfs. err is the error that the mount
-// returned.
-func checkIsRelayfs(dir string, err error) error {
-	if m, tableErr := mountOf(dir); tableErr != nil || m.fstype != mountType {
-		return &SetupError{
+	switch err := probe(dir); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &SetupError{
+			Problem: fmt.Sprintf("the process that serves %q does not answer", dir),
+			Hint:    fmt.Sprintf("it may be stopped (Ctrl-Z): continue it with `kill -CONT`, or detach the mount with `fusermount3 -uz %s`", dir),
+		}
+	case !errors.Is(err, syscall.ENOTCONN):
+		return nil, nil
+	case tableErr != nil || m.fstype != mountType:
+		return nil, &SetupError{
 			Problem: fmt.Sprintf("mountpoint %q is a dead mount of another program", dir),
 			Hint:    fmt.Sprintf("clear it with `fusermount3 -uz %s`", dir),
 			Err:     err,
 		}
 	}
-	return nil
+	return func() error { return lazyUnmount(dir) }, nil
 }
 
 // CheckMountpoint returns an error if dir cannot be a mountpoint, or if allowOther is set and the system does not
@@ -208,14 +199,8 @@ func CheckMountpoint(dir string, allowOther bool) error {
 			return err
 		}
 	}
-	if m, err := mountOf(dir); err == nil && m.isServerKilled() {
-		return nil // Check will free the mount
-	}
-	switch err := probe(dir); {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return silentMount(dir)
-	case errors.Is(err, syscall.ENOTCONN):
-		return checkIsRelayfs(dir, err)
+	if clear, err := deadMount(dir); err != nil || clear != nil {
+		return err
 	}
 	return checkMountpoint(dir)
 }
@@ -272,14 +257,12 @@ func Unmount(dir string) error {
 	if m.fstype != mountType {
 		return &SetupError{Problem: fmt.Sprintf("no relayfs is mounted at %q", dir), Hint: "list the mounts with `findmnt -t " + mountType + "`"}
 	}
-	if m.isServerKilled() {
-		return m.free()
-	}
-	switch err := probe(dir); {
-	case errors.Is(err, syscall.ENOTCONN):
-		return lazyUnmount(dir)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return silentMount(dir)
+	clear, err := deadMount(dir)
+	switch {
+	case err != nil:
+		return err
+	case clear != nil:
+		return clear()
 	}
 	err = unmountOnce(dir, 0)
 	for end := time.Now().Add(busyTimeout); errors.Is(err, syscall.EBUSY) && time.Now().Before(end); err = unmountOnce(dir, 0) {

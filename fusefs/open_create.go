@@ -102,27 +102,16 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 	return t.openCreated(ctx, n, flags&^(syscall.O_CREAT|syscall.O_EXCL|syscall.O_TRUNC), out)
 }
 
-// Mknod creates a regular file without opening it. It refuses other kinds.
+// Mknod creates a regular file. It refuses other kinds.
 func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	t, d := o.t, o.folder()
 	if mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, syscall.EPERM
 	}
-	_, p, err := d.child(ctx, name)
-	switch {
-	case err == nil: // another program created it after the kernel's lookup
-		return nil, syscall.EEXIST
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, t.errno.Of(ctx, "mknod", p, err)
+	n, h, _, errno := o.Create(ctx, name, syscall.O_RDONLY|syscall.O_EXCL, mode, out)
+	if r, ok := h.(gofs.FileReleaser); ok {
+		r.Release(ctx)
 	}
-	n, errno := d.create(ctx, name, p, mode)
-	if a, ok := n.(*Attachment); ok && errno == 0 {
-		errno = a.closeUnwritten(ctx)
-	}
-	if errno != 0 {
-		return nil, errno
-	}
-	return n.EmbeddedInode(), t.errno.Of(ctx, "mknod", p, n.attr(ctx, &out.Attr))
+	return n, errno
 }
 
 func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
@@ -257,9 +246,7 @@ func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (
 	n, _, err := t.lookup(ctx, p)
 	if a, ok := n.(*Attachment); ok {
 		a.setPermissions(mode)
-		a.mu.Lock()
-		a.madeIn = t.programs.Of(ctx).Run
-		a.mu.Unlock()
+		a.setMadeIn(t.programs.Of(ctx).Run)
 	}
 	return n, err
 }

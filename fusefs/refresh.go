@@ -179,7 +179,7 @@ func (f *fileState) showLatest() {
 }
 
 // replaceInode applies e. If e makes f a replaced inode, it puts a new inode at f's name, which shows a newer
-// version than f does. If f may be open, f continues to receive the events of its note.
+// version than f does. If f is in use, f continues to receive the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
 	f.replaceBy(e, f.text.Next(), nameHold{free: f.nameHold.free})
 }
@@ -201,11 +201,8 @@ func (f *fileState) replaceBy(e inodeEvent, text content.Text, hold nameHold) {
 		}
 		f.t.replace(f.File, next)
 	}
-	if f.mayBeOpen() || f.text.Buffer() != nil {
+	if f.inUse() {
 		f.t.trackReplaced(f.File)
-	}
-	if p, there := f.where(); there && !f.attrSentAt.IsZero() {
-		f.t.former.add(f.File, p)
 	}
 }
 
@@ -226,8 +223,9 @@ func (t *tree) replace(f, next *File) {
 	}
 }
 
-func (f *fileState) mayBeOpen() bool {
-	return len(f.handles) > 0 || f.t.handleless && !f.attrSentAt.IsZero()
+// inUse reports whether a program may have f open or may watch it, or f has text to commit.
+func (f *fileState) inUse() bool {
+	return len(f.handles) > 0 || !f.attrSentAt.IsZero() || f.text.Buffer() != nil
 }
 
 // mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup. An open of a

@@ -4,9 +4,7 @@ package fusefs
 
 import (
 	"context"
-	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -169,32 +167,36 @@ func (m *move) promoteToAttachment(ctx context.Context, f *File) syscall.Errno {
 	}
 	var text string
 	f.update(func(s *fileState) { text = s.text.String() })
-	mode := f.permissions()
-	var err error
-	switch {
-	case m.ws.WritesFiles() != nil:
-		err = m.proposeFile(ctx, []byte(text), nil)
-	case m.dst != nil:
-		err = m.putFile(ctx, text, mode)
-	default:
-		err = m.makeFile(ctx, text, mode)
+	write := func() error {
+		return m.ws.PutFile(ctx, m.newPath, []byte(text), fs.FileMode(f.permissions()&0o777), m.changeRequest(ctx))
 	}
-	if err != nil {
+	if m.ws.WritesFiles() != nil {
+		write = func() error { return m.proposeFile(ctx, []byte(text)) }
+	}
+	if err := m.replaceFile(ctx, write, nil); err != nil {
 		return m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	m.unlinkSource(f)
 	m.entryChanged(m.newPath)
 	n, _, err := m.lookup(ctx, m.newPath)
 	if a, ok := n.(*Attachment); ok {
+		if m.dst == nil && m.ws.WritesFiles() == nil {
+			a.setMadeIn(m.programs.Of(ctx).Run)
+		}
 		err = a.takeOver(ctx, f, text)
 	}
 	return m.errno.Of(ctx, "rename", m.newPath, err)
 }
 
-// proposeFile proposes data as the content of the file at the new name. If a is not nil, a becomes the inode of that
-// name. The previous inode loses the name.
-func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) error {
-	if _, err := m.ws.WriteFile(ctx, m.newPath, data, m.changeRequest(ctx)); err != nil {
+func (m *move) proposeFile(ctx context.Context, data []byte) error {
+	_, err := m.ws.WriteFile(ctx, m.newPath, data, m.changeRequest(ctx))
+	return err
+}
+
+// replaceFile calls write, which writes the file at the new name. If a is not nil, a becomes the inode of that name. The
+// previous inode loses the name.
+func (m *move) replaceFile(ctx context.Context, write func() error, a *Attachment) error {
+	if err := write(); err != nil {
 		return err
 	}
 	info, err := m.ws.Stat(ctx, m.newPath)
@@ -228,7 +230,7 @@ func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno sysca
 	}
 	data, err := m.ws.ReadFile(ctx, m.oldPath, model.MaxNote)
 	if err == nil {
-		err = m.proposeFile(ctx, data, a)
+		err = m.replaceFile(ctx, func() error { return m.proposeFile(ctx, data) }, a)
 	}
 	if err != nil {
 		return m.errno.OfSave(ctx, "rename", m.newPath, err), true
@@ -316,53 +318,16 @@ func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.E
 	return 0, true
 }
 
+func (a *Attachment) setMadeIn(run program.Identity) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.madeIn = run
+}
+
 func (a *Attachment) isMadeIn(run program.Identity) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return run.PID != 0 && a.madeIn == run
-}
-
-// putFile replaces a file that is not a note by a new file. The old inode loses its name.
-func (m *move) putFile(ctx context.Context, text string, mode uint32) error {
-	p := m.newPath
-	info, err := m.ws.Stat(ctx, p)
-	if err == nil {
-		err = m.ws.PutFile(p, []byte(text), fs.FileMode(mode&0o777), m.changeRequest(ctx))
-	}
-	if err != nil {
-		return err
-	}
-	m.update(func(tb *tableState) {
-		tb.epoch++
-		tb.loseName(p)
-		tb.inos.set(info.ID, tb.inos.next())
-	})
-	return nil
-}
-
-func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
-	d, ok := m.to.(*Dir)
-	if !ok {
-		return syscall.EXDEV
-	}
-	n, err := d.createAttachment(ctx, m.newPath, mode)
-	if err != nil {
-		return err
-	}
-	file, err := m.ws.OpenFile(ctx, m.newPath, os.O_WRONLY|os.O_TRUNC)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteAt([]byte(text), 0)
-	if err == nil {
-		err = file.Sync()
-	}
-	info, statErr := file.Stat()
-	err = errors.Join(err, statErr, file.Close())
-	if a, ok := n.(*Attachment); ok && err == nil {
-		a.wrote(info)
-	}
-	return err
 }
 
 // `sort Note.md > new.md && mv new.md Note.md` is a save of Note.md, as with a temporary name. But a new file with a

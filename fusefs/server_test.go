@@ -280,7 +280,8 @@ printf 'a,b\n' > data.csv && test "$(cat data.csv)" = a,b
 printf 'c,d\n' >> data.csv && test "$(stat -c %s data.csv)" = 8
 printf 'new' > image.png && test "$(cat image.png)" = new
 printf 'all of it' > download.part && mv download.part download.bin && test "$(cat download.bin)" = 'all of it'
-truncate -s 3 download.bin && test "$(cat download.bin)" = all`)
+truncate -s 3 download.bin && test "$(cat download.bin)" = all
+printf 'newer' > image.part && mv image.part image.png && truncate -s 3 image.png && test "$(stat -c %s image.png)" = 3`)
 	m.sh(t, "F", `for i in $(seq 50); do
 printf 'all of it' > d.part && mv d.part $i.bin && truncate -s 3 $i.bin && echo x >> $i.bin && test "$(cat $i.bin)" = allx || exit 1
 done`)

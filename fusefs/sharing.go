@@ -10,7 +10,6 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/fusefs/internal/content"
 	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
@@ -163,7 +162,7 @@ func (f *File) replaceBySave(prog program.Program) {
 	f.update(func(s *fileState) {
 		if stays = s.doc != 0 && !s.isDirtyBy(prog); stays {
 			s.life = s.life.After(evReplace)
-			if s.mayBeOpen() || s.text.Buffer() != nil {
+			if s.inUse() {
 				f.t.trackReplaced(f)
 			}
 		}
@@ -173,9 +172,9 @@ func (f *File) replaceBySave(prog program.Program) {
 	}
 }
 
-// forgetReplaced ends the tracking of a replaced inode that no program has open and that has nothing to commit.
+// forgetReplaced ends the tracking of a replaced inode that is not in use.
 func (f *fileState) forgetReplaced() {
-	if f.life.IsReplaced() && !f.mayBeOpen() && f.text.State() != content.Buffered {
+	if f.life.IsReplaced() && !f.inUse() {
 		f.t.forgetReplaced(f.File)
 	}
 }

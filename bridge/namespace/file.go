@@ -76,15 +76,19 @@ func (n *Namespace) ReadFile(ctx context.Context, p model.Path, most int64) ([]b
 }
 
 // PutFile replaces the file at p, which is not a note, with a new file that has the content data and the permission
-// bits perm. It works like a rename over the old file: programs that have the old file open keep it. In suggest mode
-// files cannot be written (ErrReadOnly).
-func (n *Namespace) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeRequest) error {
+// bits perm. It works like a rename over the old file: programs that have the old file open keep it. A missing file is
+// created. In suggest mode files cannot be written (ErrReadOnly).
+func (n *Namespace) PutFile(ctx context.Context, p model.Path, data []byte, perm fs.FileMode, o ChangeRequest) error {
 	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
+	}
+	if err := n.MayWriteFile(p); err != nil {
+		return err
 	}
 	return n.change("write", p, func(l *Locked) error {
 		x, err := n.tree.Find("write", p)
 		if err != nil {
+			_, err = n.newFile(ctx, l, p, data, perm, o)
 			return err
 		}
 		files, ok := l.Source.(model.Files)
@@ -278,7 +282,7 @@ func (n *Namespace) writeFile(ctx context.Context, l *Locked, p model.Path, data
 	case err != nil && o.Base != model.ContentSum{}:
 		return "", err
 	case err != nil:
-		return n.newFile(ctx, l, p, data, o)
+		return n.newFile(ctx, l, p, data, 0, o)
 	case x.Kind == model.KindDir:
 		return "", &model.Error{Op: "write", Path: p, Err: model.ErrIsDir}
 	case x.Kind == model.KindLink:
@@ -302,7 +306,7 @@ func (n *Namespace) writeFile(ctx context.Context, l *Locked, p model.Path, data
 	return "", err
 }
 
-func (n *Namespace) newFile(ctx context.Context, l *Locked, p model.Path, data []byte, o ChangeRequest) (id string, err error) {
+func (n *Namespace) newFile(ctx context.Context, l *Locked, p model.Path, data []byte, perm fs.FileMode, o ChangeRequest) (id string, err error) {
 	at, err := n.placeFor(ctx, l, p, false, o)
 	switch {
 	case errors.Is(err, errDeletionWithdrawn):
@@ -312,7 +316,7 @@ func (n *Namespace) newFile(ctx context.Context, l *Locked, p model.Path, data [
 	case n.config.Mode != note.Direct:
 		return n.proposeFile(ctx, l, p, at, data, o)
 	}
-	x, _, err := makeFile(ctx, l, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.Author)
+	x, _, err := makeFile(ctx, l, at.Rel, model.NewFile{Data: data, Mode: perm, ModTime: time.Now()}, o.Author)
 	if err != nil {
 		return "", err
 	}

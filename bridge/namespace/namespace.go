@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"slices"
@@ -178,7 +179,7 @@ func (n *service) isAgentsOwn(x *tree.Node, author model.Author) bool {
 }
 
 func makeFile(ctx context.Context, l *Locked, rel string, file model.NewFile, author model.Author) (*tree.Node, model.Stamp, error) {
-	file.Mode = 0o644
+	file.Mode = cmp.Or(file.Mode, 0o644)
 	for file.Within = model.Parent(rel); l.Lookup(file.Within) == nil; {
 		file.Within = model.Parent(file.Within)
 	}

@@ -23,6 +23,6 @@
 // becomes one report per path. Changes by Replace and the Structure methods are already in the tree, so Run does not
 // report them.
 //
-// Methods are safe for concurrent use. No lock is held across a system call, except the lock of a folder's syncs
-// (vaultdir.Syncs). Most errors are *fs.PathError values that wrap a sentinel of bridge/model or io/fs.
+// Methods are safe for concurrent use. No lock is held across a system call. Most errors are *fs.PathError values
+// that wrap a sentinel of bridge/model or io/fs.
 package vault

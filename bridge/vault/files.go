@@ -9,7 +9,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/filereplace"
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
@@ -58,31 +57,9 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 
 // PutFile replaces the file at rel atomically. Open handles keep the old file.
 func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp, error) {
-	e, err := v.write("write", rel, len(data), func() (model.SourceEntry, error) {
-		return v.putFile(rel, filereplace.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
-	})
+	file := model.NewFile{Within: model.Parent(rel), Data: data, Mode: perm, ModTime: time.Now()}
+	e, err := v.write("write", rel, len(data), func() (model.SourceEntry, error) { return v.create(rel, file, true) })
 	return e.Stamp, err
-}
-
-func (v *Vault) putFile(rel string, c filereplace.Content) (e model.SourceEntry, err error) {
-	p, err := v.folder.Resolve(rel)
-	if err != nil {
-		return e, err
-	}
-	defer p.Close()
-	if p.Info.Mode.IsDir() {
-		return e, model.ErrIsDir
-	}
-	t, err := v.swaps.NewFile(p.Dir, v.swaps.TempName(), c)
-	if err != nil {
-		return e, err
-	}
-	defer t.Discard()
-	if err := p.Dir.Rename(t.Name, p.Dir, p.Name); err != nil {
-		return e, err
-	}
-	v.syncs.SyncBestEffort(p.Dir)
-	return model.SourceEntry{Rel: rel, Mode: c.Mode, Stamp: t.Placed()}, nil
 }
 
 // file is a disk.File with the errors of wrap, except for reads.

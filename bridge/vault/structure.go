@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -20,17 +19,18 @@ import (
 
 // Create creates a file atomically, together with missing folders. It returns fs.ErrExist if the name is taken.
 func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
-	e, err := v.write("create", rel, len(file.Data), func() (model.SourceEntry, error) { return v.create(rel, file) })
+	e, err := v.write("create", rel, len(file.Data), func() (model.SourceEntry, error) { return v.create(rel, file, false) })
 	return e.Stamp, err
 }
 
-func (v *Vault) create(rel string, file model.NewFile) (e model.SourceEntry, err error) {
+// create implements Create. If replace is set, the file may replace another one.
+func (v *Vault) create(rel string, file model.NewFile, replace bool) (e model.SourceEntry, err error) {
 	dir, err := v.makeFolders(file.Within, model.Parent(rel))
 	if err != nil {
 		return e, err
 	}
 	defer dir.Close()
-	if _, err := dir.Stat(path.Base(rel)); err == nil {
+	if _, err := dir.Stat(path.Base(rel)); err == nil && !replace {
 		return e, fs.ErrExist // fail before anything is written
 	}
 	c := filereplace.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
@@ -42,10 +42,16 @@ func (v *Vault) create(rel string, file model.NewFile) (e model.SourceEntry, err
 	if err := file.Prepare(t.Stamp); err != nil {
 		return e, err
 	}
-	if err := filereplace.RenameNew(dir, t.Name, dir, path.Base(rel)); err != nil {
+	rename := filereplace.RenameNew
+	if replace {
+		rename = disk.Dir.Rename
+	}
+	if err := rename(dir, t.Name, dir, path.Base(rel)); err != nil {
 		return e, err
 	}
-	if err := v.syncOr(dir, func() error { t.Retract(path.Base(rel)); return nil }); err != nil {
+	if replace {
+		v.syncs.SyncBestEffort(dir)
+	} else if err := v.syncOr(dir, func() error { t.Retract(path.Base(rel)); return nil }); err != nil {
 		return e, err
 	}
 	return model.SourceEntry{Rel: rel, Mode: c.Mode, Stamp: t.Placed()}, nil
@@ -313,7 +319,10 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		if err != nil {
 			return model.SourceEntry{}, err
 		}
-		if !vaultdir.StampOf(&info).SameFile(stamp) || !holds(trash, name, data) {
+		if !vaultdir.StampOf(&info).SameFile(stamp) {
+			continue
+		}
+		if have, _, _, err := disk.ReadFile(trash, name); err != nil || !bytes.Equal(have, data) {
 			continue
 		}
 		if err := filereplace.RenameNew(trash, name, dir, path.Base(rel)); err != nil {
@@ -326,16 +335,6 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		return v.folder.Stat(rel)
 	}
 	return model.SourceEntry{}, fs.ErrNotExist
-}
-
-func holds(dir disk.Dir, name string, data []byte) bool {
-	file, err := dir.Open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	have, err := io.ReadAll(io.NewSectionReader(file, 0, int64(len(data))+1))
-	return err == nil && bytes.Equal(have, data)
 }
 
 var _ model.Restorer = (*Vault)(nil)

@@ -22,26 +22,9 @@ func (p Person) Open(at string) (disk.Dir, error) { return p.d.openRoot(person, 
 // new, its folder. If the file is leased, Save returns at once, and the text is written when the lease ends. It is
 // written to the inode that had the name when Save was called, even if that inode has lost the name since.
 func (p Person) Save(at, text string) error {
-	d, err := p.Open(path.Dir(at))
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	_, missing := d.Stat(path.Base(at))
-	f, err := d.Open(path.Base(at), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	err := p.Edit(at, func(string) string { return text })
 	if errors.Is(err, syscall.EAGAIN) {
 		return p.wait(at, text)
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := f.WriteAt([]byte(text), 0); err != nil {
-		return err
-	}
-	err = f.Sync()
-	if missing != nil {
-		err = errors.Join(err, d.Sync())
 	}
 	return err
 }
@@ -56,11 +39,18 @@ func (p Person) wait(at, text string) error {
 	n.waiting = append(n.waiting, func() {
 		p.d.mu.Lock()
 		defer p.d.mu.Unlock()
-		p.d.edit(n, edit{})
-		p.d.edit(n, edit{data: []byte(text)})
-		n.sync()
+		p.d.save(n, text)
 	})
 	return nil
+}
+
+// save replaces the content of a file and syncs it. The caller holds mu.
+func (d *Disk) save(n *inode, text string) {
+	d.edit(n, edit{})
+	if text != "" {
+		d.edit(n, edit{data: []byte(text)})
+	}
+	n.sync()
 }
 
 // Edit replaces the content of a file, or creates the file, by the result of fn in one step: no other call comes in
@@ -69,8 +59,8 @@ func (p Person) Edit(at string, fn func(text string) string) error {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
 	n, err := p.d.find(at)
+	var up *inode // the folder of a new file
 	if errors.Is(err, syscall.ENOENT) {
-		var up *inode
 		if up, err = p.d.find(path.Dir(at)); err != nil {
 			return err
 		}
@@ -83,12 +73,10 @@ func (p Person) Edit(at string, fn func(text string) string) error {
 	if err != nil {
 		return err
 	}
-	text := fn(string(n.data))
-	p.d.edit(n, edit{})
-	if text != "" {
-		p.d.edit(n, edit{data: []byte(text)})
+	p.d.save(n, fn(string(n.data)))
+	if up != nil {
+		up.sync()
 	}
-	n.sync()
 	return nil
 }
 

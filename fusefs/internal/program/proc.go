@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -35,29 +36,25 @@ func readStatus(thread int) (status, bool) {
 
 // parseStatus parses a status. Missing fields are 0, except that a missing process ID is replaced by thread.
 func parseStatus(text []byte, thread int) status {
-	s := status{pid: thread}
-	for line := range bytes.Lines(text) {
-		key, value, _ := bytes.Cut(line, []byte(":"))
-		fields := bytes.Fields(value)
-		if len(fields) == 0 {
-			continue
-		}
-		switch string(key) {
-		case "Name":
-			s.name = string(bytes.TrimSpace(value))
-		case "Tgid":
-			s.pid = atoi(fields[0], s.pid)
-		case "PPid":
-			s.parent = atoi(fields[0], 0)
-		case "Uid":
-			s.uid = atoi(fields[0], 0)
-		case "NSpgid":
-			s.group = atoi(fields[0], 0)
-		case "NSsid":
-			s.session = atoi(fields[0], 0)
+	number := func(name string) int {
+		first, _, _ := strings.Cut(Field(text, name), "\t")
+		n, _ := strconv.Atoi(first)
+		return n
+	}
+	return status{
+		pid: cmp.Or(number("Tgid"), thread), name: Field(text, "Name"), parent: number("PPid"), uid: number("Uid"),
+		group: number("NSpgid"), session: number("NSsid"),
+	}
+}
+
+// Field returns a field of the text of /proc/PID/status, or "". See proc_pid_status(5).
+func Field(status []byte, name string) string {
+	for line := range bytes.Lines(status) {
+		if value, ok := bytes.CutPrefix(line, []byte(name+":")); ok {
+			return string(bytes.TrimSpace(value))
 		}
 	}
-	return s
+	return ""
 }
 
 // environTimeout limits the wait for the environment of a process that is in the middle of exec(2). That process may
@@ -76,11 +73,4 @@ func environOf(pid int) []string {
 	case <-time.After(environTimeout):
 		return nil
 	}
-}
-
-func atoi(s []byte, otherwise int) int {
-	if n, err := strconv.Atoi(string(s)); err == nil {
-		return n
-	}
-	return otherwise
 }

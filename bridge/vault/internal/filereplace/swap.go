@@ -112,7 +112,7 @@ func (sw *Swap) Close() {
 func (sw *Swap) Commit() (model.Stamp, error) {
 	// Sync first if there will be no pre-image, or if the disk does not make renames durable in order: a power cut could
 	// leave the name without the bytes.
-	if sw.r.Sync || sw.s.o.SyncBefore || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
+	if sw.r.Sync || sw.s.o.SyncBefore || sw.s.noExchange.Load() || !sw.at.Dir.OrdersNames() {
 		if err := sw.s.sync(sw.temp); err != nil {
 			return model.Stamp{}, err
 		}

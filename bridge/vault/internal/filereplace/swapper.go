@@ -1,8 +1,8 @@
 package filereplace
 
 import (
+	"cmp"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -42,19 +42,13 @@ type Swapper struct {
 	late   *watcher
 	// noExchange is set once the disk has refused an exchange.
 	noExchange atomic.Bool
-	ordered    sync.Map // results of OrdersNames, by device
 	placed     sync.Map // newFiles whose pre-image a sweep has found, by the pre-image's inode
 	unrenamed  sync.Map // newFiles that a sweep has found without the note's name
 }
 
 // New returns a Swapper. Without the swap folder it makes temp files next to the notes.
 func New(o Options) *Swapper {
-	if o.ID == "" {
-		var b [8]byte
-		rand.Read(b[:])
-		o.ID = hex.EncodeToString(b[:])
-	}
-	s := &Swapper{o: o, prefix: vaultdir.TempPrefix + o.ID + "-"}
+	s := &Swapper{o: o, prefix: vaultdir.TempPrefix + cmp.Or(o.ID, rand.Text()) + "-"}
 	s.syncer = &syncer{syncs: o.Syncs, log: o.Log, slots: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 	s.late = newWatcher(s)
 	if o.Folder != "" && !o.ReadOnly {
@@ -105,15 +99,6 @@ func (s *Swapper) Probe(size int) error {
 // next process looks for the swap's files at the old path. After an error the file must not be renamed, because a power
 // cut could leave it torn, without its pre-image next to it.
 func (s *Swapper) AwaitDurable(rel string) error { return s.syncer.syncAt(rel) }
-
-func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
-	ordered, found := s.ordered.Load(device)
-	if !found {
-		ordered = dir.OrdersNames()
-		s.ordered.Store(device, ordered)
-	}
-	return ordered.(bool)
-}
 
 func (s *Swapper) TempName() string {
 	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), vaultdir.TempSuffix)

@@ -96,7 +96,7 @@ func (s *Swapper) sync(t *Temp) error {
 	if err := t.file.Sync(); err != nil {
 		return err
 	}
-	if !s.ordersNames(t.Stamp.Device, t.dir) {
+	if !t.dir.OrdersNames() {
 		s.o.Syncs.SyncBestEffort(t.dir) // an error does not fail the save
 	}
 	t.synced = true

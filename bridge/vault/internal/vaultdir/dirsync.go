@@ -1,70 +1,39 @@
 package vaultdir
 
 import (
-	"cmp"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Syncs makes the names in folders durable. Concurrent changes in one folder share a sync: a sync covers all changes
-// before its start. Sync returns a failure to all callers that share the sync, and the next SyncAll of the folder
-// returns it once more.
+// Syncs makes the names in folders durable. Not every caller can report an error, and the disk reports a failure only
+// once. So the next SyncAll of the folder returns it, too.
 type Syncs struct {
-	Log     *slog.Logger
-	folders sync.Map // *folderSync by folder ID
-}
-
-type folderSync struct {
-	calls atomic.Uint64 // number of calls so far
-
-	mu     sync.Mutex // guards the fields below; held during a sync
-	synced uint64     // number of calls that came before the last sync
-	err    error      // error of the last sync
-	failed error      // error that the next SyncAll returns, because not every caller can report an error
-}
-
-func (s *Syncs) folder(dir disk.Dir) (*folderSync, error) {
-	id, err := IDOfDir(dir)
-	f, _ := s.folders.LoadOrStore(id, new(folderSync))
-	return f.(*folderSync), err
-}
-
-func (f *folderSync) sync(sync func() error) error {
-	call := f.calls.Add(1)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.synced < call {
-		f.synced = f.calls.Load()
-		f.err = sync()
-		f.failed = cmp.Or(f.err, f.failed)
-	}
-	return f.err
+	Log    *slog.Logger
+	failed sync.Map // errors that the next SyncAll returns, by folder ID
 }
 
 // Sync makes the names in dir durable.
 func (s *Syncs) Sync(dir disk.Dir) error {
-	f, err := s.folder(dir)
+	err := dir.Sync()
 	if err != nil {
-		return err
+		s.Failed(dir, err)
 	}
-	return f.sync(dir.Sync)
+	return err
 }
 
-// SyncAll is Sync for a caller that asks about all changes in dir. It also returns an earlier failure, because the disk
-// reports a failure only once.
+// SyncAll is Sync for a caller that asks about all changes in dir. It also returns an earlier failure.
 func (s *Syncs) SyncAll(dir disk.Dir) error {
-	f, err := s.folder(dir)
+	id, err := IDOfDir(dir)
 	if err != nil {
 		return err
 	}
-	err = f.sync(dir.Sync)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	err, f.failed = cmp.Or(err, f.failed), nil
+	err = dir.Sync()
+	if failed, ok := s.failed.LoadAndDelete(id); ok && err == nil {
+		err = failed.(error)
+	}
 	return err
 }
 
@@ -78,9 +47,7 @@ func (s *Syncs) SyncBestEffort(dir disk.Dir) {
 
 // Failed makes the next SyncAll of a folder return err.
 func (s *Syncs) Failed(dir disk.Dir, err error) {
-	if f, statErr := s.folder(dir); statErr == nil {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.failed = err
+	if id, statErr := IDOfDir(dir); statErr == nil {
+		s.failed.Store(id, err)
 	}
 }

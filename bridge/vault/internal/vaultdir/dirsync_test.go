@@ -2,38 +2,10 @@ package vaultdir
 
 import (
 	"io/fs"
-	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 )
-
-// Callers that arrive during a sync of the folder share the next sync, and its error.
-func TestSyncsShare(t *testing.T) {
-	var f folderSync
-	begun, release := make(chan bool), make(chan bool)
-	var wg sync.WaitGroup
-	wg.Go(func() { f.sync(func() error { close(begun); <-release; return nil }) })
-	<-begun
-	const callers = 5
-	syncs := 0
-	for range callers {
-		wg.Go(func() {
-			if err := f.sync(func() error { syncs++; return fs.ErrInvalid }); err != fs.ErrInvalid {
-				t.Errorf("error %v", err)
-			}
-		})
-	}
-	for f.calls.Load() < 1+callers {
-		runtime.Gosched()
-	}
-	close(release)
-	wg.Wait()
-	if syncs != 1 {
-		t.Errorf("%d syncs", syncs)
-	}
-}
 
 // folder is a folder whose syncs return err.
 type folder struct {
