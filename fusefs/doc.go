@@ -77,6 +77,7 @@
 //	common.commitMu  admits one commit or change of name of a File or Attachment at a time; held during workspace calls
 //	tree.folders     no commit while a folder changes its path; held during workspace calls
 //	File.update      content of one file; memory only; likewise Attachment.mu, and draft.mu inside it
+//	formerInodes.mu  the inodes that had the name of a note; memory only
 //	nodeTable.update the nodes by their paths; memory only
 //	leaves           the locks of location, attributes, entries, notifications, shownLog, recentFiles, watchNotifier, and
 //	                 the locks of package program

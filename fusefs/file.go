@@ -97,9 +97,12 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 
 // OnForget is called when the kernel has forgotten the inode, so that no program has it open.
 func (f *File) OnForget() {
+	f.t.former.drop(f)
 	f.update(func(s *fileState) {
 		s.attrSentAt = time.Time{}
-		s.forgetReplaced()
+		if f.t.handleless {
+			f.t.forgetReplaced(f)
+		}
 	})
 }
 

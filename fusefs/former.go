@@ -5,6 +5,7 @@ package fusefs
 import (
 	"context"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -21,29 +22,52 @@ import (
 // formerDir is the name of the hidden folder, at the top of the mount.
 const formerDir = ".relayfs-former"
 
+// formerInodes are the inodes that had a note's name and that the kernel has not forgotten.
+type formerInodes struct {
+	mu    sync.Mutex // guards the fields below
+	files map[*File]model.Path
+	dir   *ScratchDir // nil until first needed
+}
+
+// add keeps f, which had the name p, until the kernel has forgotten f and drop is called.
+func (l *formerInodes) add(f *File, p model.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files == nil {
+		l.files = make(map[*File]model.Path)
+	}
+	l.files[f] = p
+}
+
+func (l *formerInodes) drop(f *File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.files, f)
+}
+
 func nameOfFormer(f *File) string { return strconv.FormatUint(f.StableAttr().Gen, 16) }
 
-// formersAt returns the paths, relative to the top of the mount, of the inodes that had the name p.
-func (n *nodeTable) formersAt(p model.Path) (paths []model.Path) {
-	n.update(func(tb *tableState) {
-		for _, f := range tb.replaced[p] {
+// at returns the paths, relative to the top of the mount, of the inodes that had the name p.
+func (l *formerInodes) at(p model.Path) (paths []model.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for f, old := range l.files {
+		if old == p {
 			paths = append(paths, model.Path(formerDir).Join(nameOfFormer(f)))
 		}
-	})
+	}
 	return paths
 }
 
-func (n *nodeTable) findFormer(name string) (found *File) {
-	n.update(func(tb *tableState) {
-		for _, files := range tb.replaced {
-			for _, f := range files {
-				if nameOfFormer(f) == name {
-					found = f
-				}
-			}
+func (l *formerInodes) find(name string) *File {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for f := range l.files {
+		if nameOfFormer(f) == name {
+			return f
 		}
-	})
-	return found
+	}
+	return nil
 }
 
 // lookupFormer looks up the folder of former inodes, and the names in it, for the process that wakes watchers. It
@@ -52,15 +76,16 @@ func (n *nodeTable) findFormer(name string) (found *File) {
 func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.EntryOut) *fs.Inode {
 	t := o.t
 	top := o.EmbeddedInode() == t.root.EmbeddedInode() && name == formerDir
-	if !t.isWatchNotification(ctx) || !top && o.EmbeddedInode() != t.formerFolder().EmbeddedInode() {
+	if !top && o.EmbeddedInode() != t.former.inode() || !t.isWatchNotification(ctx) {
 		return nil
 	}
 	out.SetEntryTimeout(1)
-	if d := t.formerFolder(); top {
+	if top {
+		d := t.formerFolder()
 		_ = d.attr(ctx, &out.Attr) // attr of a ScratchDir cannot fail
 		return d.EmbeddedInode()
 	}
-	f := t.findFormer(name)
+	f := t.former.find(name)
 	if f == nil {
 		return nil
 	}
@@ -69,11 +94,24 @@ func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.Entry
 	return f.EmbeddedInode()
 }
 
-func (t *tree) newFormerFolder() *ScratchDir {
-	d := &ScratchDir{overlay{common: t.newCommon(0o700)}}
-	d.touch()
-	var ino uint64
-	t.update(func(tb *tableState) { ino = tb.inos.next() })
-	t.attach(d, fuse.S_IFDIR, ino)
-	return d
+func (l *formerInodes) inode() *fs.Inode {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dir == nil {
+		return nil
+	}
+	return l.dir.EmbeddedInode()
+}
+
+func (t *tree) formerFolder() *ScratchDir {
+	t.former.mu.Lock()
+	defer t.former.mu.Unlock()
+	if t.former.dir == nil {
+		t.former.dir = &ScratchDir{overlay{common: t.newCommon(0o700)}}
+		t.former.dir.touch()
+		var ino uint64
+		t.update(func(tb *tableState) { ino = tb.inos.next() })
+		t.attach(t.former.dir, fuse.S_IFDIR, ino)
+	}
+	return t.former.dir
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -36,8 +35,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
-	t.watchNotifier = newWatchNotifier(o.WatchNotifier, t.log, t.inval.flush, t.formersAt)
-	t.formerFolder = sync.OnceValue(t.newFormerFolder)
+	t.watchNotifier = newWatchNotifier(o.WatchNotifier, t.log, t.inval.flush, t.former.at)
 	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.isWatchNotifier}
 	if t.state = o.State; t.state != "" {
 		t.update(func(tb *tableState) {

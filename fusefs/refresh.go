@@ -179,7 +179,7 @@ func (f *fileState) showLatest() {
 }
 
 // replaceInode applies e. If e makes f a replaced inode, it puts a new inode at f's name, which shows a newer
-// version than f does. If f is in use, f continues to receive the events of its note.
+// version than f does. If f may be open, f continues to receive the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
 	f.replaceBy(e, f.text.Next(), nameHold{free: f.nameHold.free})
 }
@@ -201,8 +201,11 @@ func (f *fileState) replaceBy(e inodeEvent, text content.Text, hold nameHold) {
 		}
 		f.t.replace(f.File, next)
 	}
-	if f.inUse() {
+	if f.mayBeOpen() || f.text.Buffer() != nil {
 		f.t.trackReplaced(f.File)
+	}
+	if p, there := f.where(); there && !f.attrSentAt.IsZero() {
+		f.t.former.add(f.File, p)
 	}
 }
 
@@ -223,9 +226,8 @@ func (t *tree) replace(f, next *File) {
 	}
 }
 
-// inUse reports whether a program may have f open or may watch it, or f has text to commit.
-func (f *fileState) inUse() bool {
-	return len(f.handles) > 0 || !f.attrSentAt.IsZero() || f.text.Buffer() != nil
+func (f *fileState) mayBeOpen() bool {
+	return len(f.handles) > 0 || f.t.handleless && !f.attrSentAt.IsZero()
 }
 
 // mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup. An open of a

@@ -10,6 +10,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/content"
 	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
@@ -162,7 +163,7 @@ func (f *File) replaceBySave(prog program.Program) {
 	f.update(func(s *fileState) {
 		if stays = s.doc != 0 && !s.isDirtyBy(prog); stays {
 			s.life = s.life.After(evReplace)
-			if s.inUse() {
+			if s.mayBeOpen() || s.text.Buffer() != nil {
 				f.t.trackReplaced(f)
 			}
 		}
@@ -172,9 +173,9 @@ func (f *File) replaceBySave(prog program.Program) {
 	}
 }
 
-// forgetReplaced ends the tracking of a replaced inode that is not in use.
+// forgetReplaced ends the tracking of a replaced inode that no program has open and that has nothing to commit.
 func (f *fileState) forgetReplaced() {
-	if f.life.IsReplaced() && !f.inUse() {
+	if f.life.IsReplaced() && !f.mayBeOpen() && f.text.State() != content.Buffered {
 		f.t.forgetReplaced(f.File)
 	}
 }

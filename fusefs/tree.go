@@ -40,8 +40,8 @@ type tree struct {
 	inval         *notifications
 	used          atomic.Bool // a node was looked up, or a note opened, since the last housekeeping
 	watchNotifier *watchNotifier
-	formerFolder  func() *ScratchDir // the folder of formerDir; created at the first call
-	state         owner.Folder       // keeps inode numbers, see keepNumbers; "" if there is no folder
+	former        formerInodes
+	state         owner.Folder // keeps inode numbers, see keepNumbers; "" if there is no folder
 	shown         shownLog
 	reserved      sync.Map // thread ID -> *Handle: the thread's open has just failed with ESTALE, so that the kernel repeats it (see reserve)
 	programs      *program.Table

@@ -42,7 +42,7 @@ type watchNotifier struct {
 	command []string
 	log     *slog.Logger
 	flush   func(context.Context)         // returns when the kernel has got all notifications that are queued now
-	former  func(model.Path) []model.Path // see nodeTable.formersAt
+	former  func(model.Path) []model.Path // see formerInodes.at
 
 	pid  atomic.Int64 // process ID; 0 while there is no process
 	wake model.Signal
