@@ -164,8 +164,8 @@ func equalButBreaks(a, b string) bool {
 	return norm(a) == norm(b)
 }
 
-// withMarkOf states the exception of law 1 for byte order marks in another way than the code does: those at the start of
-// what was shown stay, and no other comes there.
+// withMarkOf states the exception of law 1 for byte order marks in another way than the code does: a written text starts
+// with the byte order marks of the text that was shown.
 func withMarkOf(raw, shown, want string) string {
 	if !strings.HasPrefix(raw, ByteOrderMark) && !strings.HasPrefix(want, ByteOrderMark) {
 		return want

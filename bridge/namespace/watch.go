@@ -16,7 +16,7 @@ func (f *Root) SourceChanged(ctx context.Context, ev model.SourceEvent) {
 	if ev.Next != nil {
 		ev, ok = ev.Next()
 	}
-	var after func() // what must not be done under the lock
+	var after func() // refreshes a note or publishes events, without the lock
 	switch {
 	case !ok:
 	case ev.Kind == model.EventOffline, ev.Kind == model.EventOnline:
@@ -38,7 +38,7 @@ func (f *Root) SourceChanged(ctx context.Context, ev model.SourceEvent) {
 	}
 }
 
-// onWritten returns what is to do without the lock.
+// onWritten returns a function that the caller must call after it has released the lock, or nil.
 func (l *Locked) onWritten(ctx context.Context, e model.SourceEntry) (after func()) {
 	if l.Lookup(e.Rel) == nil && isStaleEvent(l.Source, e.Rel, e.Kind(), true) {
 		return nil
@@ -95,7 +95,7 @@ func (l *Locked) onRemoved(rel string) {
 	}
 }
 
-// onRenamed returns what is to do without the lock.
+// onRenamed returns a function like that of onWritten.
 func (l *Locked) onRenamed(ctx context.Context, ev model.SourceEvent) (after func()) {
 	n := l.Lookup(ev.OldRel)
 	if n == nil || n.Kind != ev.Entry.Kind() || l.isSave(ctx, n, l.Lookup(ev.Rel)) {
