@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"slices"
 	"strings"
 
@@ -67,13 +68,21 @@ func (d *dir) hasJournal() bool {
 	if unix.Fstat(d.fd(), &st) != nil {
 		return true
 	}
-	device, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev)))
-	if err != nil {
-		return true
+	has, known := journals.Load(st.Dev)
+	if !known {
+		has = true
+		device, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev)))
+		if err == nil {
+			task, err := os.ReadFile(filepath.Join("/sys/fs/ext4", filepath.Base(device), "journal_task"))
+			has = err != nil || string(bytes.TrimSpace(task)) != "<none>"
+		}
+		journals.Store(st.Dev, has)
 	}
-	task, err := os.ReadFile(filepath.Join("/sys/fs/ext4", filepath.Base(device), "journal_task"))
-	return err != nil || string(bytes.TrimSpace(task)) != "<none>"
+	return has.(bool)
 }
+
+// journals has the answers of hasJournal by device. Each save asks, and the files of the kernel take some 10 µs to read.
+var journals sync.Map
 
 func (f file) Datasync() error { return f.with(unix.Fdatasync) }
 
