@@ -47,6 +47,29 @@ func TestAmend(t *testing.T) {
 	}
 }
 
+// The user's text gets the line breaks of the proposed text or, if it has none, of the note: a browser returns only LF.
+func TestAmendKeepsLineBreaks(t *testing.T) {
+	for _, c := range []struct{ raw, text, want string }{
+		{"a\r\nb{++\r\nc++}\r\nd\r\n", "\nc1\nc2", "a\r\nb\r\nc1\r\nc2\r\nd\r\n"},
+		{"a\r\nb{++\r\nc++}\r\nd\r\n", "\nc", "a\r\nb\r\nc\r\nd\r\n"},
+		{"a {--b--}{++c++} d\r\n", "c\ne", "a c\r\ne d\r\n"},
+		{"a {--b--}{++c++} d\n", "c\r\ne", "a c\ne d\n"},
+	} {
+		f := bridgetest.New(t, map[string]string{plan: c.raw})
+		out, err := f.Amend(t.Context(), pendingOf(t, f.Workspace)[0].ID, c.text, person)
+		if err != nil || len(out.Failed) > 0 {
+			t.Errorf("%q: %+v, %v", c.raw, out, err)
+		}
+		if got := f.SourceText(plan); got != c.want {
+			t.Errorf("%q with %q: %q, want %q", c.raw, c.text, got, c.want)
+		}
+		undo(t, f.Workspace, "")
+		if got := f.SourceText(plan); got != c.raw {
+			t.Errorf("after undo %q, want %q", got, c.raw)
+		}
+	}
+}
+
 // The note shows the user's text in place of the proposed one, whatever is around the suggestion. Undo brings the note back.
 func TestAmendAnywhere(t *testing.T) {
 	parts := []string{"a ", "é", "🙂 ", "\n", "\r\n", "{==", "==}", "{++b++}", "{--c --}", "{++d", "++}", "{--e", "--}", "{~~f~>g~~}", "{~~h~>~~}", "{>>i<<}", "- ", "> ", "`", "~>"}
@@ -76,7 +99,11 @@ func TestAmendAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted := false
+		wanted, like := false, s.New
+		if !strings.Contains(like, "\n") {
+			like = view
+		}
+		text = diffwrap.KeepBreaks(text, like)
 		for i := range len(view) - len(s.New) + 1 {
 			wanted = wanted || strings.HasPrefix(view[i:], s.New) && view[:i]+text+view[i+len(s.New):] == v.Text()
 		}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 const (
@@ -176,14 +178,14 @@ func deadMount(dir string) (clear func() error, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &SetupError{
 			Problem: fmt.Sprintf("the process that serves %q does not answer", dir),
-			Hint:    fmt.Sprintf("it may be stopped (Ctrl-Z): continue it with `kill -CONT`, or detach the mount with `fusermount3 -uz %s`", dir),
+			Hint:    fmt.Sprintf("it may be stopped (Ctrl-Z): continue it with `kill -CONT`, or detach the mount with `fusermount3 -uz %s`", owner.ShellWord(dir)),
 		}
 	case !errors.Is(err, syscall.ENOTCONN):
 		return nil, nil
 	case tableErr != nil || m.fstype != mountType:
 		return nil, &SetupError{
 			Problem: fmt.Sprintf("mountpoint %q is a dead mount of another program", dir),
-			Hint:    fmt.Sprintf("clear it with `fusermount3 -uz %s`", dir),
+			Hint:    fmt.Sprintf("clear it with `fusermount3 -uz %s`", owner.ShellWord(dir)),
 			Err:     err,
 		}
 	}
@@ -210,7 +212,7 @@ func checkMountpoint(dir string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &SetupError{
-			Problem: fmt.Sprintf("mountpoint %q does not exist", dir), Hint: fmt.Sprintf("create it with `mkdir -p %s`", dir),
+			Problem: fmt.Sprintf("mountpoint %q does not exist", dir), Hint: fmt.Sprintf("create it with `mkdir -p %s`", owner.ShellWord(dir)),
 		}
 	case err != nil:
 		return &SetupError{Problem: fmt.Sprintf("mountpoint %q cannot be used", dir), Hint: "choose a directory of your own", Err: err}
@@ -221,7 +223,7 @@ func checkMountpoint(dir string) error {
 	}
 	if m, err := mountOf(dir); err == nil && m.fstype == mountType {
 		return &SetupError{
-			Problem: fmt.Sprintf("relayfs is already mounted at %q", dir), Hint: fmt.Sprintf("unmount it with `relayfs unmount %s`", dir),
+			Problem: fmt.Sprintf("relayfs is already mounted at %q", dir), Hint: fmt.Sprintf("unmount it with `relayfs unmount %s`", owner.ShellWord(dir)),
 		}
 	}
 	entries, err := os.ReadDir(dir)
@@ -276,7 +278,7 @@ func Unmount(dir string) error {
 	}
 	return &SetupError{
 		Problem: fmt.Sprintf("%q is busy", dir) + usedBy(dir),
-		Hint:    fmt.Sprintf("end the programs that use it, or leave the directory, then try again; or detach it with `fusermount3 -uz %s`", dir),
+		Hint:    fmt.Sprintf("end the programs that use it, or leave the directory, then try again; or detach it with `fusermount3 -uz %s`", owner.ShellWord(dir)),
 	}
 }
 
@@ -289,7 +291,7 @@ const busyTimeout = time.Second
 func lazyUnmount(dir string) error {
 	if err := unmountOnce(dir, detachFlag); err != nil {
 		return &SetupError{
-			Problem: fmt.Sprintf("the mount at %q could not be cleared", dir), Hint: fmt.Sprintf("try `fusermount3 -uz %s`", dir), Err: err,
+			Problem: fmt.Sprintf("the mount at %q could not be cleared", dir), Hint: fmt.Sprintf("try `fusermount3 -uz %s`", owner.ShellWord(dir)), Err: err,
 		}
 	}
 	return nil

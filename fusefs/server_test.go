@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
 		dir, problem, hint string
 	}{
-		{filepath.Join(dir, "missing"), "does not exist", "mkdir -p"},
+		{filepath.Join(dir, "my notes"), "does not exist", "mkdir -p '" + dir + "/my notes'"},
 		{file, "not a directory", "directory"},
 		{dir, "not empty", "give an empty directory"},
 		{m.dir, "mounted", "relayfs unmount"},

@@ -144,7 +144,7 @@ func (o *Owner) settle(c LockRequest) error {
 			return err
 		}
 		o.notice("another folder was at %s: relayfs keeps the authors, log and proposals of that folder and will use them when the folder is back; if this is the same vault, stop the relayfs that serves it and run: "+
-			"relayfs adopt %s %s", quoted(c.Vault), quoted(aside), quoted(c.Vault))
+			"relayfs adopt %s %s", ShellWord(c.Vault), ShellWord(aside), ShellWord(c.Vault))
 		return o.followMoved(c, now, aside)
 	}
 	if _, err := os.Stat(c.State); err == nil {
@@ -170,7 +170,7 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 			if err := os.Rename(state, c.State); err != nil {
 				return fmt.Errorf("state folder: %w", err)
 			}
-			o.notice("vault %s was previously at %s: it keeps its authors, log and proposals", quoted(c.Vault), quoted(id.Vault))
+			o.notice("vault %s was previously at %s: it keeps its authors, log and proposals", ShellWord(c.Vault), ShellWord(id.Vault))
 			return nil
 		}
 		if _, err := os.Stat(id.Vault); errors.Is(err, fs.ErrNotExist) && state != aside {
@@ -179,7 +179,7 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	}
 	for _, state := range deleted[:min(mostGone, len(deleted))] {
 		o.notice("%[1]s has no authors, log or proposals, and the vault %[2]s, which had them, is gone: if it is the same vault, stop the relayfs that serves it and run: "+
-			"relayfs adopt %[3]s %[1]s", quoted(c.Vault), quoted(all[state].Vault), quoted(state))
+			"relayfs adopt %[3]s %[1]s", ShellWord(c.Vault), ShellWord(all[state].Vault), ShellWord(state))
 	}
 	return nil
 }
@@ -191,14 +191,15 @@ func lastUse(state string) (t time.Time) {
 	return t
 }
 
-// plainPath matches paths that need no quotes in a shell.
-var plainPath = regexp.MustCompile(`^[\w/.+,:@%\x{80}-\x{10ffff}-]*$`)
+// plainWord matches words that need no quotes in a shell.
+var plainWord = regexp.MustCompile(`^[\pL\pN_./=@:+-][\pL\pN_./=@:+~-]*$`)
 
-func quoted(path string) string {
-	if plainPath.MatchString(path) {
-		return path
+// ShellWord quotes a word of a command that users are told to run.
+func ShellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // setAside renames a state folder so that no vault uses it.

@@ -137,7 +137,7 @@ func (o *Owner) lock(c LockRequest) error {
 		return ownedBy(c, err)
 	}
 	if err := saveIdentity(c); err != nil {
-		o.notice("cannot record the location of vault %s: %v; fix this before you move the vault, or relayfs will not find its data", quoted(c.Vault), err)
+		o.notice("cannot record the location of vault %s: %v; fix this before you move the vault, or relayfs will not find its data", ShellWord(c.Vault), err)
 	}
 	return nil
 }

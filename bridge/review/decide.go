@@ -235,6 +235,11 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 		}
 		var instead []diffwrap.Edit
 		if d.Verdict == model.Changed {
+			like := done.decided[0].New // browsers and some editors return other line breaks than they got
+			if !strings.Contains(like, "\n") {
+				like = current.Text()
+			}
+			text = diffwrap.KeepBreaks(text, like)
 			if instead, err = planner.Amend(current, done.decided[0], text); err != nil {
 				return planner.Plan{}, err
 			}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -140,12 +139,7 @@ func printUndoHint(e *env, batch string, where []string) {
 func shellWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = w
-		if w == "" || !plainWord.MatchString(w) {
-			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
+		quoted[i] = owner.ShellWord(w)
 	}
 	return strings.Join(quoted, " ")
 }
-
-var plainWord = regexp.MustCompile(`^[\pL\pN_./=@:+-][\pL\pN_./=@:+~-]*$`)

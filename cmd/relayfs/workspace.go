@@ -53,6 +53,7 @@ func (f *workspaceFlags) register(e *env, cmd *cobra.Command) {
 	f.log.register(fl, set)
 	registerValues(cmd, map[string][]string{
 		"mode": {"suggest", "direct"}, "view": {"accepted", "original", "raw"}, "structure": {"propose", "direct", "deny"},
+		"log-level": {"debug", "info", "warn", "error"},
 	})
 }
 

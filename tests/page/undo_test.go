@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,6 +74,25 @@ func TestOneOfManyIsTakenBack(t *testing.T) {
 	b.do(t, "beside rejected > Take back 3: rejected in Vault/A.md")
 	b.do(t, "wait taken back: rejected in Vault/A.md")
 	note(pending)
+}
+
+// Each press of u takes back a decision, even while relayfs has not answered to the one before.
+func TestUndoInAHurry(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	const pending = "One {--a--}{++b++} here.\n\nTwo {--c--}{++d++} here.\n\nThree {--e--}{++f++} here.\n\nFour {--g--}{++h++} here.\n"
+	vault := s.Vault(t, "Vault", map[string]string{"A.md": pending})
+	b := openPage(t, reviewPage(t, s, vault))
+	b.do(t, "wait 4 pending suggestions")
+	b.do(t, "wait Accept 4 in this note")
+	b.do(t, "keys yyyy")
+	harness.FileBecomes(t, filepath.Join(vault, "A.md"), "One b here.\n\nTwo d here.\n\nThree f here.\n\nFour h here.\n")
+	b.do(t, "wait 0 pending suggestions")
+	b.do(t, "hold /undo")
+	b.do(t, "keys uuuu")
+	b.do(t, "release")
+	b.do(t, "wait 4 pending suggestions")
+	harness.FileBecomes(t, filepath.Join(vault, "A.md"), pending)
 }
 
 // Programs take back suggestions by their ids, each once, and the journal says which were.

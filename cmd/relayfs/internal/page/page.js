@@ -875,7 +875,7 @@ function ask(question, yes) {
 
 // undo takes back the newest decision of this tab: not what others decided.
 async function undo() {
-	await sending;
+	for (let last; last !== sending; await last) last = sending; // an undo that also waited may have sent its request
 	const last = decided.at(-1);
 	if (!last) return say("nothing to take back here; the history has what others decided", true);
 	await takeBack(last);
