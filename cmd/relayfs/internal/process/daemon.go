@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// readyEnv is set in the environment of a daemon. Its descriptor readyFD is the pipe to the parent process.
+// readyEnv tells a daemon that its descriptor readyFD is the pipe to the parent process.
 const (
-	readyEnv = "RELAYFS_DAEMON"
+	readyEnv = "RELAYFS_READY_FD"
 	readyFD  = 3
 )
 
@@ -41,7 +41,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 	cmd := exec.Command(self, args...)
 	cmd.Stderr = w
 	cmd.ExtraFiles = []*os.File{w}
-	cmd.Env = append(os.Environ(), readyEnv+"=1")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", readyEnv, readyFD))
 	cmd.SysProcAttr = DetachedAttr()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
