@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/mcpserver"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -118,6 +120,43 @@ func TestTooLongIsRefusedAtOnce(t *testing.T) {
 		}
 		if took := time.Since(begin); took > need.Scaled(20*time.Second) {
 			t.Errorf("%s: refused after %v", tool, took)
+		}
+	}
+}
+
+// An error does not repeat a long argument.
+func TestErrorsQuoteTheBeginningOfLongArguments(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"V/a.md": "one\n"})
+	srv := mcpserver.New(f.Workspace, mcpserver.Options{Toolsets: mcpserver.Toolsets()})
+	t.Cleanup(srv.Close)
+	c := connect(t, srv, "long")
+	var list struct {
+		Tools []struct {
+			Name        string
+			InputSchema struct {
+				Properties map[string]struct{ Type any }
+				Required   []string
+			}
+		}
+	}
+	if err := json.Unmarshal(c.request("tools/list", map[string]any{}).Result, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		for long, p := range tool.InputSchema.Properties {
+			if p.Type != "string" {
+				continue
+			}
+			args := map[string]any{}
+			for _, name := range tool.InputSchema.Required {
+				if args[name] = "V/a.md"; tool.InputSchema.Properties[name].Type != "string" {
+					args[name] = []any{}
+				}
+			}
+			args[long] = strings.Repeat("long/", 20_000)
+			if text, isError := c.callTool(tool.Name, args); isError && len(text) > 2000 {
+				t.Errorf("%s with a long %s: %d bytes: %.300s", tool.Name, long, len(text), text)
+			}
 		}
 	}
 }

@@ -6,7 +6,6 @@ package document
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -67,9 +66,9 @@ type MissingError struct {
 
 func (e *MissingError) Error() string {
 	if len(e.Similar) > 0 {
-		return fmt.Sprintf("There is no document %q. Did you mean %s?", e.Name, strings.Join(e.Similar, " or "))
+		return result.InvalidArgument("There is no document %q. Did you mean %s?", e.Name, strings.Join(e.Similar, " or ")).Error()
 	}
-	return fmt.Sprintf("There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.", e.Name)
+	return result.InvalidArgument("There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.", e.Name).Error()
 }
 
 func (e *MissingError) Unwrap() error { return e.Err }

@@ -78,7 +78,30 @@ func (r Result) Bounded() Result {
 }
 
 func ErrorResult(format string, args ...any) Result {
-	return Result{Text: []string{fmt.Sprintf(format, args...)}, IsError: true}
+	return Result{Text: []string{fmt.Sprintf(format, quotable(args)...)}, IsError: true}
+}
+
+// quotedText is a text that %q cuts after maxQuoted bytes: an error need not repeat a long wrong argument.
+type quotedText string
+
+const maxQuoted = 300
+
+func (q quotedText) Format(f fmt.State, verb rune) {
+	text := string(q)
+	if verb == 'q' && len(text) > maxQuoted {
+		text = strings.ToValidUTF8(text[:maxQuoted], "") + Ellipsis
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), text)
+}
+
+func quotable(args []any) []any {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = quotedText(text)
+		}
+	}
+	return args
 }
 
 // ArgumentError is the error of an invalid argument. Its text is for the model.
@@ -89,7 +112,7 @@ type ArgumentError struct {
 
 func InvalidArgument(format string, args ...any) error { return &ArgumentError{format, args} }
 
-func (e *ArgumentError) Error() string { return fmt.Sprintf(e.format, e.args...) }
+func (e *ArgumentError) Error() string { return fmt.Sprintf(e.format, quotable(e.args)...) }
 
 // Words are words of a tool, such as the name of an argument, among the args of InvalidArgument. The other args quote
 // documents and calls.
@@ -97,7 +120,7 @@ type Words string
 
 // Renamed returns the error's text with the result of rename for all words of the tool.
 func (e *ArgumentError) Renamed(rename func(string) string) string {
-	args := slices.Clone(e.args)
+	args := quotable(e.args)
 	for i, arg := range args {
 		if words, ok := arg.(Words); ok {
 			args[i] = rename(string(words))

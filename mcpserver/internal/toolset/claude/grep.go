@@ -146,7 +146,7 @@ func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 	}
 	names, ok := grep.TypeGlobs(a.Type)
 	if !ok {
-		return result.InvalidArgument("The argument \"type\" is not a known file type: %q. Use glob instead, for example *.%s, or one of %s.", a.Type, a.Type, strings.Join(grep.Types(), ", "))
+		return result.InvalidArgument("The argument \"type\" is not a known file type: %q. Use glob instead, for example %q, or one of %s.", a.Type, "*."+a.Type, strings.Join(grep.Types(), ", "))
 	}
 	job.types, err = grep.ParseGlobs(names...)
 	return err

@@ -134,7 +134,7 @@ func appendNote(ctx context.Context, c *tool.Client, a appendArgs) (appendResult
 	}
 	notice := res.Notice()
 	if made != "" {
-		notice = strings.TrimSpace(fmt.Sprintf("There was no section %q: the heading %q was added. %s", a.Section, made, notice))
+		notice = strings.TrimSpace(fmt.Sprintf("There was no section %q: the heading %q was added. %s", result.OneLine(a.Section), result.OneLine(made), notice))
 	}
 	return appendResult{Path: string(p), Status: "updated", Notice: notice}, nil
 }
