@@ -150,7 +150,7 @@ func (s CommentAnchor) place(known diffwrap.Known, raw string) (int, error) {
 		return 0, model.RefusedError(fmt.Errorf("the note has %d bytes; the range %d to %d is outside of it", len(raw), s.Start, s.End))
 	}
 	if s.Quote == "" {
-		return end, nil
+		return s.End, nil
 	}
 	view, segments := known.Accepted(raw), known.Segments(raw, diffwrap.AcceptedView)
 	found := -1

@@ -233,3 +233,19 @@ func TestLogIsOfWholeBatches(t *testing.T) {
 		t.Errorf("%+v, %v", out.Undone, err)
 	}
 }
+
+// A comment at the offsets 0 and 0 is at the start of the note.
+func TestCommentAtTheStart(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"N/a.md": "One line.\n"})
+	q := New(f.Workspace)
+	note, err := q.Note(t.Context(), "N/a.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Comment(t.Context(), CommentRequest{Path: "N/a.md", Revision: note.Revision, Text: "why?"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.SourceText("N/a.md"); !strings.HasPrefix(got, "{>>") || !strings.HasSuffix(got, "<<}One line.\n") {
+		t.Errorf("the note is %q", got)
+	}
+}

@@ -80,12 +80,17 @@ func (r *CommentRequest) check() error {
 		return cli.Usagef("the comment is longer than %d bytes", MaxReason)
 	case strings.Contains(r.Text, "<<}") || strings.Contains(r.Text, "{>>"):
 		return cli.Usagef("the comment must not contain {>> or <<}, which mark the ends of a comment")
-	case r.Thread == "" && r.Suggestion == "" && (r.Path == "" || r.Quote == "" && r.End == 0):
+	case r.Thread == "" && r.Suggestion == "" && (r.Path == "" || r.Quote == "" && r.End == 0 && r.Revision == ""):
 		return cli.Usagef("the comment has no target: name a thread, a suggestion, or a path with a quote or with offsets")
 	case r.End != 0 && r.Revision == "":
 		return cli.Usagef("add the revision of the note to which the offsets belong")
 	}
 	return nil
+}
+
+// atOffsets reports whether the place of the comment is given by offsets. End is 0 for a comment at the start of the note.
+func (r *CommentRequest) atOffsets() bool {
+	return r.End != 0 || r.Thread == "" && r.Suggestion == "" && r.Quote == ""
 }
 
 func (q *Queue) Threads(ctx context.Context) ([]Thread, error) {
@@ -106,7 +111,7 @@ func (q *Queue) Comment(ctx context.Context, r CommentRequest) (Outcome, error) 
 		return Outcome{}, err
 	}
 	at := bridge.CommentAnchor{Path: path, Thread: r.Thread, Suggestion: r.Suggestion, Quote: r.Quote, Start: r.Start, End: r.End}
-	if r.End != 0 {
+	if r.atOffsets() {
 		v, err := q.ws.Open(ctx, path)
 		if err != nil {
 			return Outcome{}, err
