@@ -52,3 +52,19 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// If the output cannot be written, the hint is about the output, and not about relayfs's own data.
+func TestOutputErrors(t *testing.T) {
+	closed, err := os.Create(filepath.Join(t.TempDir(), "closed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	w := &cli.Result{W: closed}
+	cli.Line(w, "text")
+	for _, err := range []error{w.Err, cli.Note(closed, "text"), cli.JSON(closed, "text")} {
+		if hint := (*cli.HintError)(nil); !errors.As(err, &hint) {
+			t.Errorf("%v has no hint", err)
+		}
+	}
+}

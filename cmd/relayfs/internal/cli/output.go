@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +19,11 @@ func JSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	err := enc.Encode(v)
+	if _, ok := errors.AsType[*os.PathError](err); ok {
+		return ofOutput(err)
+	}
+	return err
 }
 
 func Plural(n int, what string) string {
@@ -75,8 +80,16 @@ type Result struct {
 func (r *Result) Write(b []byte) (n int, err error) {
 	if r.Err == nil {
 		n, r.Err = r.W.Write(b)
+		r.Err = ofOutput(r.Err)
 	}
 	return n, r.Err
+}
+
+func ofOutput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return WithHint(fmt.Errorf("the output cannot be written: %w", err), "send it to another file or program")
 }
 
 // Note prints the text of notes. On a terminal it prints the Printable form, elsewhere the unchanged text.
@@ -85,7 +98,7 @@ func Note(w io.Writer, text string) error {
 		text = Printable(text)
 	}
 	_, err := io.WriteString(w, text)
-	return err
+	return ofOutput(err)
 }
 
 func Line(w io.Writer, format string, args ...any) {
