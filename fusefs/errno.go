@@ -113,7 +113,7 @@ func (r errnoReporter) refused(prog program.Program, op string, p model.Path, er
 		"op", op, model.LogPath, string(p), "errno", errno.Error(), model.LogErr, err)
 	if r.Refused != nil {
 		r.Refused(model.Refusal{
-			Time: time.Now(), PID: prog.PID, Program: prog.Name, Op: op, Path: p, Errno: errno.Error(), Text: err.Error(),
+			Time: time.Now(), PID: prog.PID, Program: prog.Name, Op: op, Path: p, Errno: errno.Error(), Text: err.Error(), Err: err,
 		})
 	}
 }

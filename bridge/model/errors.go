@@ -132,6 +132,7 @@ type Refusal struct {
 	Path    Path      `json:"path"`
 	Errno   string    `json:"errno"` // text of the errno that the program got
 	Text    string    `json:"text"`  // the reason
+	Err     error     `json:"-"`     // the error with the reason
 }
 
 // refusal is the reason why a change is refused. It also matches ErrRefused.

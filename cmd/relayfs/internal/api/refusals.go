@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -17,7 +18,12 @@ type Refusals struct {
 	count int             // number of all refusals
 }
 
+// Add adds a refusal, with the next step if it is the same for all notes.
 func (l *Refusals) Add(r model.Refusal) {
+	if errors.Is(r.Err, model.ErrOffline) || model.IsFull(r.Err) {
+		r.Text += "; " + Hint(r.Err)
+	}
+	r.Err = nil
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.count++
