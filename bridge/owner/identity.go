@@ -153,7 +153,12 @@ func (o *Owner) settle(c LockRequest) error {
 	return o.followMoved(c, now, "")
 }
 
-const mostGone = 3
+// A start of a new vault names at most mostGone vaults that are gone, and none that was last used before maxGone: later, a
+// new vault is hardly the one that is gone.
+const (
+	mostGone = 3
+	maxGone  = 90 * 24 * time.Hour
+)
 
 // followMoved renames the state folder of the vault's old path to c.State. If there is no such folder, it adds notices
 // about states whose vaults no longer exist. It omits aside, the state that was just set aside.
@@ -173,7 +178,7 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 			o.notice("vault %s was previously at %s: it keeps its authors, log and proposals", ShellWord(c.Vault), ShellWord(id.Vault))
 			return nil
 		}
-		if _, err := os.Stat(id.Vault); errors.Is(err, fs.ErrNotExist) && state != aside {
+		if _, err := os.Stat(id.Vault); errors.Is(err, fs.ErrNotExist) && state != aside && time.Since(lastUse(state)) < maxGone {
 			deleted = append(deleted, state)
 		}
 	}

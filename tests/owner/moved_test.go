@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
@@ -149,6 +150,22 @@ func TestDoubtfulMoveIsAdoptedByHand(t *testing.T) {
 		t.Fatalf("nothing is told of the state that is not used: %q", out.Stderr)
 	}
 	state, _, _ := strings.Cut(command, " ")
+	other := s.Path("Other")
+	copyTree(t, moved, other)
+	long := time.Now().AddDate(0, -4, 0)
+	recent, err := os.Stat(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(state, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if out := s.Run(t, "suggestions", "list", other); strings.Contains(out.Stderr, "adopt") {
+		t.Errorf("a vault that has been gone for months is named: %q", out.Stderr)
+	}
+	if err := os.Chtimes(state, recent.ModTime(), recent.ModTime()); err != nil {
+		t.Fatal(err)
+	}
 	if out := s.Run(t, "adopt", state, moved); out.Code != 0 {
 		t.Fatalf("adopt: %+v", out)
 	}
