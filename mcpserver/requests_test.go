@@ -160,3 +160,17 @@ func TestErrorsQuoteTheBeginningOfLongArguments(t *testing.T) {
 		}
 	}
 }
+
+// U+0000 stays in the text of a note, although a file with it may pass for a binary one.
+func TestNULStays(t *testing.T) {
+	f, srv := serve(t, map[string]string{"V/a.md": "one\n"})
+	c := newTools(t, srv)
+	c.ok("read", "file_path", "V/a.md")
+	c.ok("edit", "file_path", "V/a.md", "old_string", "one", "new_string", "one\x00two")
+	if got, want := f.SourceText("V/a.md"), "one{++\x00two++}\n"; got != want {
+		t.Errorf("the note is %q, want %q", got, want)
+	}
+	if got := c.ok("read", "file_path", "V/a.md"); !strings.Contains(got, "one\x00two") {
+		t.Errorf("read returns %q", got)
+	}
+}
