@@ -68,7 +68,7 @@ func (m mountEntry) free() error {
 	if err := abort(m); err != nil {
 		return &SetupError{
 			Problem: fmt.Sprintf("the process that served %q was killed and cannot end: programs that use the mount hang", m.dir),
-			Hint:    fmt.Sprintf("run `umount -f %[1]s` as root; `fusermount3 -uz %[1]s` frees the directory, but not the programs", m.dir),
+			Hint:    fmt.Sprintf("run `umount -f %[1]s` as root; `fusermount3 -uz %[1]s` frees the directory, but not the programs", owner.ShellWord(m.dir)),
 			Err:     err,
 		}
 	}

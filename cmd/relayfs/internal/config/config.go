@@ -212,6 +212,8 @@ func (c *Config) SourcesOr(args []string) []string {
 // arguments, the mountpoint comes from the file too.
 func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, err error) {
 	switch {
+	case len(args) > 0 && args[len(args)-1] == "":
+		return nil, "", cli.WithHint(cli.Usagef("the MOUNTPOINT is empty"), "give an empty folder: relayfs mount ~/Notes ~/notes; a variable of your shell may have no value")
 	case len(args) > 1:
 		return args[:len(args)-1], args[len(args)-1], nil
 	case len(args) == 1 && len(c.sources) > 0:
