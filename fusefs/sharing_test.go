@@ -605,6 +605,38 @@ func rewriteBesideAppend(t *testing.T, agents map[string][]uint32, order string,
 	}
 }
 
+// TestAppendsToAnEmptyNote runs two programs of two sessions that append to an empty note, in all orders of their system
+// calls. Neither has read the note, and all lines are new to the one that opened it first.
+func TestAppendsToAnEmptyNote(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	for _, order := range orders("aaa", "bbb") {
+		t.Run(order, func(t *testing.T) {
+			ws, k := newSharedKernel(t, "")
+			steps := make(map[rune][]func())
+			for who, agent := range map[rune]string{'a': "claude", 'b': "codex"} {
+				p := newSharedProcess(t, k, agents, agent, 0)
+				var fd *sharedFD
+				steps[who] = []func(){
+					func() { fd = p.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CREAT) },
+					func() { fd.write(agent + "\n") },
+					func() { fd.close() },
+				}
+			}
+			for _, who := range order {
+				steps[who][0]()
+				steps[who] = steps[who][1:]
+				k.settle(func() bool { return true })
+			}
+			switch got := diffwrap.Everything.Accepted(ws.SourceText("F/" + sharedName)); got {
+			case "claude\ncodex\n", "codex\nclaude\n":
+			default:
+				t.Errorf("the note is %q", got)
+			}
+		})
+	}
+}
+
 // TestOpenBetweenLookupAndOpen runs a program whose open the kernel repeats. Between the new lookup and the repeated open,
 // a program of another session opens the note, and makes some steps of a save. It makes the other steps after the first
 // program has read the note, before or after that program saves.
