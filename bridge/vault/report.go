@@ -125,23 +125,26 @@ func (w *watch) reportExchanged(names []string) {
 	free := strings.TrimSuffix(names[0], ext)
 	for free += " 1"; w.v.tree.entry(free+ext) != nil; free += " 1" {
 	}
-	rename := func(from, to string, c *change) {
-		if old := w.v.tree.entry(from); old != nil { // nil if this process has moved it
-			w.renamed(old, to, c)
-		}
+	old := w.v.tree.entry(names[0])
+	if old == nil { // this process has moved it
+		return
 	}
-	first := change{entry: *w.v.tree.entry(names[0])}
-	first.entry.Rel = free + ext
+	first := *old
+	first.Rel = free + ext
 	last := len(names) - 1
-	rename(names[0], first.entry.Rel, &first)
+	w.renamed(old, first.Rel, &change{entry: first})
 	for i, to := range names[:last] {
-		rename(names[i+1], to, w.pending[to])
+		w.renamed(w.v.tree.entry(names[i+1]), to, w.pending[to])
 	}
-	rename(first.entry.Rel, names[last], w.pending[names[last]])
+	w.renamed(w.v.tree.entry(first.Rel), names[last], w.pending[names[last]])
 }
 
-// renamed reports that old is at newRel now. If it has changed since, newRel stays pending.
+// renamed reports that old is at newRel now. If it has changed since, newRel stays pending. old is nil if this process has
+// moved the entry.
 func (w *watch) renamed(old *model.SourceEntry, newRel string, c *change) {
+	if old == nil {
+		return
+	}
 	oldRel := old.Rel
 	same := old.Dir || isSameState(*old, c.entry)
 	if !w.take(func() (ev model.SourceEvent, ok bool) {
