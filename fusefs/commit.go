@@ -120,8 +120,9 @@ func (f *fileState) change(where func() (model.Path, bool), doc uint64, prog pro
 
 // base returns the image to which the content is a change, and whether the program has read that image itself. If the
 // program has read the note, that is the text that it read. Otherwise the program may have the content from a file or a
-// variable that other processes of its session have filled, or may repeat an earlier text. The base is then the first
-// of shownLog.images, or a later image if the content has all changes up to that image.
+// variable that other processes of its session have filled, or may repeat an earlier text. The base is then the oldest
+// of shownLog.images and the image from which the buffer was made, or a later one if the content has the changes up to
+// that image.
 func (c *change) base() (base content.Image, read bool) {
 	if !c.whole {
 		return c.from, false
@@ -130,13 +131,18 @@ func (c *change) base() (base content.Image, read bool) {
 	if doc == 0 {
 		doc = c.f.t.ws.NoteID(c.path) // a note that was removed: a new note of that name continues it
 	}
-	shown, read := c.f.t.shown.images(doc, c.by)
-	if len(shown) == 0 {
+	images, read := c.f.t.shown.images(doc, c.by)
+	if c.from.Version != nil && !read {
+		images = append(images, c.from)
+	}
+	if len(images) == 0 {
 		return c.from, false
 	}
-	base = shown[0]
-	for _, later := range append(shown[1:], c.from) {
-		if !read && later.Version != nil && base.HasChangesTo(later, c.text) {
+	// An image that another session was shown may be newer than the one that the program opened.
+	slices.SortStableFunc(images, func(a, b content.Image) int { return cmp.Compare(a.Version.Seq(), b.Version.Seq()) })
+	base = images[0]
+	for _, later := range images[1:] {
+		if base.HasChangesTo(later, c.text) {
 			base = later
 		}
 	}

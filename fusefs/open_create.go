@@ -52,7 +52,7 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 // held for another session.
 func (h *Handle) open(ctx context.Context) syscall.Errno {
 	f := h.f
-	kept := f.t.takeReserved(ctx, f.path())
+	kept := f.t.takeReserved(ctx, f, f.path())
 	errno := f.t.errno.Of(ctx, "open", f.path(), f.pin(ctx))
 	defer f.unpin()
 	if errno == 0 {

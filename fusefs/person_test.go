@@ -148,6 +148,18 @@ func TestPersonBetweenTwoProcesses(t *testing.T) {
 	m.checkSuggested(t, "F/Note.md", personal, strings.Replace(personal, "six", "seven", 1))
 }
 
+// A line that a user deletes stays deleted, although a program changed it in the text that another process of its
+// session had read.
+func TestDeletedLineBetweenTwoProcesses(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/Note.md": "one\ntwo\nthree\n"})
+	a := m.agent(t, "F")
+	a.do(`keep("text", subprocess.check_output(["cat", "Note.md"]))`)
+	m.Person("F/Note.md", "one\nthree\n")
+	a.do(`subprocess.run(["sh", "-c", "cat > Note.md"], input=held["text"].replace(b"two", b"two more"))`)
+	m.checkSuggested(t, "F/Note.md", "one\nthree\n", "one\n more\nthree\n")
+}
+
 // A program that writes what the note said before its own last write means it.
 func TestWriteBackAndForth(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func (f *File) admit(ctx context.Context, h *Handle, repeated bool) syscall.Errn
 // reserve makes f the inode that the calling thread opens next, if the thread repeats an open. If f cannot be that
 // inode, another inode has the name afterwards.
 func (f *File) reserve(ctx context.Context, p model.Path) {
-	kept := f.t.takeReserved(ctx, p)
+	kept := f.t.takeReserved(ctx, f, p)
 	if kept == nil {
 		return
 	}
@@ -114,16 +114,23 @@ func (f *File) giveWay(ctx context.Context, h *Handle) {
 	})
 }
 
+// reservation is the handle of an open that the kernel repeats, and the path that it opens. A user may move the file
+// of the handle in the meantime, but the kernel repeats the open by that path.
+type reservation struct {
+	h *Handle
+	p model.Path
+}
+
 // keep stores the handle of an open that fails with errno, if that is ESTALE, until the kernel repeats the open. It
 // returns errno.
 func (h *Handle) keep(ctx context.Context, errno syscall.Errno) syscall.Errno {
 	if caller, ok := fuse.FromContext(ctx); ok && errno == syscall.ESTALE {
-		t := h.f.t
-		if old, ok := t.reserved.Swap(caller.Pid, h); ok {
-			old.(*Handle).Release(ctx)
+		t, r := h.f.t, reservation{h, h.f.path()}
+		if old, ok := t.reserved.Swap(caller.Pid, r); ok {
+			old.(reservation).h.Release(ctx)
 		}
 		time.AfterFunc(reserveTimeout, func() {
-			if t.reserved.CompareAndDelete(caller.Pid, h) {
+			if t.reserved.CompareAndDelete(caller.Pid, r) {
 				h.Release(context.Background())
 			}
 		})
@@ -131,17 +138,23 @@ func (h *Handle) keep(ctx context.Context, errno syscall.Errno) syscall.Errno {
 	return errno
 }
 
-// takeReserved returns the handle that keep has stored, if the calling thread's last open failed with ESTALE and was for
-// the file at p. It returns nil otherwise. The caller must release the handle.
-func (t *tree) takeReserved(ctx context.Context, p model.Path) *Handle {
+// takeReserved returns the handle that keep has stored, if the calling thread's last open failed with ESTALE, and the
+// thread repeats it with f at p. The caller must release the handle. If the thread opens another file, it has not
+// repeated that open, because a user had moved or removed the file.
+func (t *tree) takeReserved(ctx context.Context, f *File, p model.Path) *Handle {
 	caller, ok := fuse.FromContext(ctx)
 	if !ok {
 		return nil
 	}
-	x, _ := t.reserved.Load(caller.Pid)
-	if h, ok := x.(*Handle); ok && h.f.path() == p && t.reserved.CompareAndDelete(caller.Pid, h) {
-		return h
+	x, ok := t.reserved.LoadAndDelete(caller.Pid)
+	if !ok {
+		return nil
 	}
+	r := x.(reservation)
+	if r.h.f == f || r.p == p {
+		return r.h
+	}
+	r.h.Release(ctx)
 	return nil
 }
 

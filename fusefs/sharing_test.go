@@ -532,6 +532,43 @@ func TestOpenBeforeTheEvent(t *testing.T) {
 	}
 }
 
+// An open whose repetition fails, because a user has moved the note meanwhile, has no effect on the next open of the
+// thread. That open is not the repeated one, and must fail with ESTALE again if the inode has lost its text.
+func TestOpenAfterAFailedRepetition(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	ws, k := newSharedKernel(t, "one\n")
+	reader, other := newSharedProcess(t, k, agents, "claude", 0), newSharedProcess(t, k, agents, "codex", 0)
+	lookup := func(p *sharedProcess, name string, want syscall.Errno) *File {
+		t.Helper()
+		inode, errno := p.lookup(name)
+		if errno != want {
+			t.Fatalf("the lookup of %s returns %v, want %v", name, errno, want)
+		}
+		if errno != 0 {
+			return nil
+		}
+		return inode.Operations().(*File)
+	}
+	open := func(f *File) {
+		t.Helper()
+		if _, _, errno := f.Open(reader.ctx, syscall.O_RDONLY); errno != syscall.ESTALE {
+			t.Errorf("the open of an inode without text returns %v, want ESTALE", errno)
+		}
+	}
+	f := lookup(reader, sharedName, 0)
+	ws.Person("F/"+sharedName, "one\ntwo\n")
+	open(f)
+	lookup(reader, sharedName, 0) // the kernel finds that its entry has another inode, and looks up again
+	ws.Rename("F/"+sharedName, "F/New.md")
+	lookup(reader, sharedName, syscall.ENOENT)
+	lookup(other, "New.md", 0)
+	ws.Person("F/New.md", "three\n")
+	f = lookup(other, "New.md", 0)
+	ws.Person("F/New.md", "four\n")
+	open(f)
+}
+
 // TestRewriteBesideAppend runs two programs of two sessions in all orders of their system calls: one process of a shell
 // reads the note and another one writes the text with one more line, while a program appends a line. The two lines are
 // alike, so the rewritten text resembles the text that it lacks a line of.
@@ -602,6 +639,38 @@ func rewriteBesideAppend(t *testing.T, agents map[string][]uint32, order string,
 	}
 	if got := diffwrap.Everything.Original(raw); got != base {
 		t.Errorf("without suggestions the note is %q", got)
+	}
+}
+
+// TestAppendsToAnEmptyNote runs two programs of two sessions that append to an empty note, in all orders of their system
+// calls. Neither has read the note, and all lines are new to the one that opened it first.
+func TestAppendsToAnEmptyNote(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	for _, order := range orders("aaa", "bbb") {
+		t.Run(order, func(t *testing.T) {
+			ws, k := newSharedKernel(t, "")
+			steps := make(map[rune][]func())
+			for who, agent := range map[rune]string{'a': "claude", 'b': "codex"} {
+				p := newSharedProcess(t, k, agents, agent, 0)
+				var fd *sharedFD
+				steps[who] = []func(){
+					func() { fd = p.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CREAT) },
+					func() { fd.write(agent + "\n") },
+					func() { fd.close() },
+				}
+			}
+			for _, who := range order {
+				steps[who][0]()
+				steps[who] = steps[who][1:]
+				k.settle(func() bool { return true })
+			}
+			switch got := diffwrap.Everything.Accepted(ws.SourceText("F/" + sharedName)); got {
+			case "claude\ncodex\n", "codex\nclaude\n":
+			default:
+				t.Errorf("the note is %q", got)
+			}
+		})
 	}
 }
 

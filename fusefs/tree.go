@@ -43,7 +43,7 @@ type tree struct {
 	former        formerInodes
 	state         owner.Folder // keeps inode numbers, see keepNumbers; "" if there is no folder
 	shown         shownLog
-	reserved      sync.Map // thread ID -> *Handle: the thread's open has just failed with ESTALE, so that the kernel repeats it (see reserve)
+	reserved      sync.Map // thread ID -> reservation: the thread's open has just failed with ESTALE, so that the kernel repeats it (see reserve)
 	programs      *program.Table
 	draining      atomic.Bool // no new save may begin
 	drained       atomic.Bool // no save may continue; see end

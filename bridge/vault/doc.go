@@ -21,7 +21,8 @@
 // Run watches every folder with inotify. An event only marks a path. When the path has stayed the same for a moment,
 // Run compares the disk with the Vault's tree of names. So a lost event costs only a rescan, and a burst of events
 // becomes one report per path. Changes by Replace and the Structure methods are already in the tree, so Run does not
-// report them.
+// report them. A change by a user is made in the tree when the receiver takes the report (model.SourceEvent.Next), so
+// that it is never about names that relayfs has changed in the meantime.
 //
 // Methods are safe for concurrent use. No lock is held across a system call. Most errors are *fs.PathError values
 // that wrap a sentinel of bridge/model or io/fs.

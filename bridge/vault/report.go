@@ -13,6 +13,17 @@ import (
 // This file reports settled changes: renames by the inode, removals with children first, and creations with parents
 // first.
 
+// take reports the change that next makes in the tree. The receiver calls next when this process can change no names.
+// If this process has moved the names since the change was seen, next returns false. The change of a moved folder's
+// contents is then found when the folder is compared at its new path.
+func (w *watch) take(next func() (model.SourceEvent, bool)) (taken bool) {
+	w.report(model.SourceEvent{Next: func() (ev model.SourceEvent, ok bool) {
+		ev, taken = next()
+		return ev, taken
+	}})
+	return taken
+}
+
 func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
@@ -63,9 +74,15 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 		w.renamed(old, newRel, c)
 		return
 	}
-	for _, e := range w.v.tree.forget(rel) {
+	for _, e := range w.v.tree.under(rel) {
 		delete(w.pending, e.Rel)
-		w.report(model.SourceEvent{Kind: model.EventRemoved, Rel: e.Rel, Entry: model.SourceEntry{Rel: e.Rel, Dir: e.Dir}})
+		w.take(func() (model.SourceEvent, bool) {
+			has := w.v.tree.has(e)
+			if has {
+				w.v.tree.forget(e.Rel)
+			}
+			return model.SourceEvent{Kind: model.EventRemoved, Rel: e.Rel, Entry: model.SourceEntry{Rel: e.Rel, Dir: e.Dir}}, has
+		})
 	}
 }
 
@@ -108,22 +125,42 @@ func (w *watch) reportExchanged(names []string) {
 	free := strings.TrimSuffix(names[0], ext)
 	for free += " 1"; w.v.tree.entry(free+ext) != nil; free += " 1" {
 	}
-	first := *w.v.tree.entry(names[0])
+	old := w.v.tree.entry(names[0])
+	if old == nil { // this process has moved it
+		return
+	}
+	first := *old
 	first.Rel = free + ext
 	last := len(names) - 1
-	w.renamed(w.v.tree.entry(names[0]), first.Rel, &change{entry: first})
+	w.renamed(old, first.Rel, &change{entry: first})
 	for i, to := range names[:last] {
 		w.renamed(w.v.tree.entry(names[i+1]), to, w.pending[to])
 	}
 	w.renamed(w.v.tree.entry(first.Rel), names[last], w.pending[names[last]])
 }
 
-// renamed reports that old is at newRel now. If it has changed since, newRel stays pending.
+// renamed reports that old is at newRel now. If it has changed since, newRel stays pending. old is nil if this process has
+// moved the entry.
 func (w *watch) renamed(old *model.SourceEntry, newRel string, c *change) {
+	if old == nil {
+		return
+	}
 	oldRel := old.Rel
-	w.v.tree.move(oldRel, newRel)
-	if old.Dir || isSameState(*old, c.entry) {
-		w.v.tree.record(c.entry)
+	same := old.Dir || isSameState(*old, c.entry)
+	if !w.take(func() (ev model.SourceEvent, ok bool) {
+		if !w.v.tree.has(*old) || w.v.tree.entry(model.Parent(newRel)) == nil {
+			return ev, false
+		}
+		if w.v.tree.move(oldRel, newRel); same {
+			w.v.tree.record(c.entry)
+		}
+		return model.SourceEvent{Kind: model.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: c.entry}, true
+	}) {
+		w.mark(oldRel)
+		w.mark(newRel)
+		return
+	}
+	if same {
 		delete(w.pending, newRel)
 	}
 	for rel := range w.pending {
@@ -131,7 +168,6 @@ func (w *watch) renamed(old *model.SourceEntry, newRel string, c *change) {
 			delete(w.pending, rel)
 		}
 	}
-	w.report(model.SourceEvent{Kind: model.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: c.entry})
 	if c.entry.Dir {
 		w.watchAndCompare(newRel)
 	}
@@ -150,21 +186,25 @@ func (w *watch) reportReplaced(rel string, c *change, arrivals map[vaultdir.ID]s
 }
 
 func (w *watch) reportAppeared(rel string, c *change) {
-	old := w.v.tree.entry(rel)
 	delete(w.pending, rel)
-	w.v.tree.record(c.entry)
-	kind := model.EventChanged
-	if old == nil {
-		kind = model.EventCreated
-	}
-	w.report(model.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
-	for w.v.tree.entry(rel) == nil { // this process may have renamed it before it handled the report
-		now, ok := w.v.tree.pathOf(c.entry.Stamp)
-		if !ok {
-			return
+	known := w.v.tree.entry(rel) != nil
+	if !w.take(func() (ev model.SourceEvent, ok bool) {
+		ev = model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: c.entry}
+		switch there := w.v.tree.entry(rel) != nil; {
+		case known && !there: // renamed by this process, which has recorded the new state
+			ev.Rel, ok = w.v.tree.pathOf(c.entry.Stamp)
+			ev.Entry.Rel = ev.Rel
+			return ev, ok
+		case known != there, w.v.tree.entry(model.Parent(rel)) == nil:
+			return ev, false
+		case !known:
+			ev.Kind = model.EventCreated
 		}
-		rel, c.entry.Rel = now, now
-		w.report(model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: c.entry})
+		w.v.tree.record(c.entry)
+		return ev, true
+	}) {
+		w.mark(rel)
+		return
 	}
 	if c.entry.Dir {
 		w.watchAndCompare(rel)

@@ -236,15 +236,14 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err != nil && !replace {
 		return err
 	}
-	e, err := v.folder.Stat(newRel)
 	if oldRel != newRel {
 		v.tree.forget(newRel)
 		v.tree.move(oldRel, newRel)
 	}
-	if err == nil {
+	if e, err := v.folder.Stat(newRel); err == nil { // otherwise Run reports that a user has moved or removed it
 		v.tree.record(e)
 	}
-	return err
+	return nil
 }
 
 func (v *Vault) Stat(rel string) (model.SourceEntry, error) {

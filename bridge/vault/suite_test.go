@@ -261,6 +261,19 @@ func testOpenFile(t *testing.T, sub sourceSubject) {
 	wantError(t, "exclusive create of what is there", err, fs.ErrExist)
 }
 
+// sendTo returns a receiver that takes each change and sends it to events.
+func sendTo(events chan<- model.SourceEvent) func(model.SourceEvent) {
+	return func(ev model.SourceEvent) {
+		ok := true
+		if ev.Next != nil {
+			ev, ok = ev.Next()
+		}
+		if ok {
+			events <- ev
+		}
+	}
+}
+
 // follow scans the source, runs it until the end of the test, and returns the events.
 func follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	t.Helper()
@@ -268,7 +281,7 @@ func follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	events := make(chan model.SourceEvent, 100000)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx, func(ev model.SourceEvent) { events <- ev }) }()
+	go func() { done <- s.Run(ctx, sendTo(events)) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

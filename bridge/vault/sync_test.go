@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
@@ -162,4 +163,56 @@ func namesOn(t *testing.T, d *disktest.Disk) string {
 	})
 	slices.Sort(names)
 	return strings.Join(names, " ")
+}
+
+// A rename succeeds even if the user takes the new name away at once, and that change is reported.
+func TestUserMovesWhatWasJustRenamed(t *testing.T) {
+	for _, tt := range []struct {
+		oldRel, newRel string
+		act            func(root disk.Dir) error
+		want           string
+	}{
+		{"one", "three", func(root disk.Dir) error { return root.Rename("three", root, "four") }, "renamed three four"},
+		{"N.md", "M.md", func(root disk.Dir) error { return root.Rename("M.md", root, "O.md") }, "renamed M.md O.md"},
+		{"N.md", "M.md", func(root disk.Dir) error { return root.Remove("M.md") }, "removed  M.md"},
+	} {
+		t.Run(tt.want, func(t *testing.T) {
+			d := disktest.New(time.Now, disktest.Volume{Path: "/", OrdersNames: true})
+			check := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			folder, err := d.MakeRoot("/vault/one")
+			check(err)
+			folder.Close()
+			check(d.Person().Save("/vault/N.md", "1"))
+			v, err := vault.New("/vault", vault.Options{Disk: d, MaxWatches: -1})
+			check(err)
+			defer v.Close()
+			check(v.Scan(t.Context(), func(model.SourceEntry) {}))
+			var seen []string
+			look := v.Follow(func(ev model.SourceEvent) {
+				ev, _ = ev.Next()
+				seen = append(seen, fmt.Sprint(ev.Kind, " ", ev.OldRel, " ", ev.Rel))
+			})
+			root, err := d.Person().Open("/vault")
+			check(err)
+			defer root.Close()
+			acted := false
+			d.Before(func(disktest.Call) error {
+				if _, err := root.Stat(tt.newRel); err == nil && !acted {
+					acted = true
+					check(tt.act(root))
+				}
+				return nil
+			})
+			check(v.Rename(t.Context(), tt.oldRel, tt.newRel, false))
+			d.Before(nil)
+			if look(); !acted || !slices.Equal(seen, []string{tt.want}) {
+				t.Errorf("reported are %q, want %q", seen, tt.want)
+			}
+		})
+	}
 }

@@ -190,20 +190,35 @@ func (t *tree) move(oldRel, newRel string) {
 	}
 }
 
-// forget removes a path and everything below it. It returns the removed entries, children first.
-func (t *tree) forget(rel string) []model.SourceEntry {
+// has reports whether the tree has the file or folder e under its path.
+func (t *tree) has(e model.SourceEntry) bool {
+	now := t.entry(e.Rel)
+	return now != nil && vaultdir.IDOfStamp(now.Stamp) == vaultdir.IDOfStamp(e.Stamp)
+}
+
+// under returns a path and everything below it, children first.
+func (t *tree) under(rel string) (list []model.SourceEntry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := t.root.get(rel); n != nil {
+		list = slices.AppendSeq([]model.SourceEntry{n.entry(rel)}, n.entries(rel))
+		slices.Reverse(list)
+	}
+	return list
+}
+
+// forget removes a path and everything below it.
+func (t *tree) forget(rel string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.root.remove(rel)
 	if n == nil {
-		return nil
+		return
 	}
-	list := slices.AppendSeq([]model.SourceEntry{n.entry(rel)}, n.entries(rel))
-	slices.Reverse(list)
-	for _, e := range list {
+	delete(t.byID, n.id())
+	for e := range n.entries(rel) {
 		delete(t.byID, vaultdir.IDOfStamp(e.Stamp))
 	}
-	return list
 }
 
 // differing returns the paths in the folder rel that differ from the tree.

@@ -48,13 +48,14 @@ func TestHasChangesTo(t *testing.T) {
 		shown, next, text string
 		want              bool
 	}{
-		{"a\nb\n", "a\nb\n", "a\n", true}, // there is no change
+		{"a\nb\n", "a\nb\n", "a\n", false}, // there is no change
 		{"a\nb\n", "a\nb\nc\n", "a\nb\n", false},
 		{"a\nb\n", "a\nb\nc\n", "a\nb\nd\n", false}, // another line, however alike
 		{"a\nb\n", "a\nb\nc\n", "a\nb\nc\nd\n", true},
 		{"a\nb\n", "a\nb\na\n", "a\nb\n", false}, // a second one
 		{"a\nb\n", "b\n", "a\nb\nc\n", false},
-		{"a\nb\n", "b\n", "b\nc\n", true},
+		{"a\nb\n", "b\n", "b\nc\n", false}, // "a" may have become "c"
+		{"a\nb\n", "b\nd\n", "b\nd\nc\n", true},
 		{"a\nb\n", "a\nB\n", "a\nb\nB\n", false},
 		{"a\nb\n", "a\nc\nb", "a\nd\nc\nb\n", true}, // the writer ends the last line
 		{"a\r\nb\r\n", "a\r\nb\r\nc\r\n", "a\nb\nc\nd\n", true},

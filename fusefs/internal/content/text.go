@@ -38,8 +38,9 @@ func (im Image) Rebase(text string) (*model.Version, string) {
 	return im.Version, text
 }
 
-// HasChangesTo reports whether text has the lines that next has more often than im, and lacks the lines that next has
-// less often. It ignores empty lines and line ends, which programs change.
+// HasChangesTo reports whether text has the lines that next has more often than im, at least one, and lacks the lines that
+// next has less often. Lines that text lacks are no evidence alone: its writer may have changed or deleted them. HasChangesTo
+// ignores empty lines and line ends, which programs change.
 func (im Image) HasChangesTo(next Image, text string) bool {
 	counts := make(map[string][3]int)
 	for i, t := range []string{im.Text, next.Text, text} {
@@ -49,12 +50,14 @@ func (im Image) HasChangesTo(next Image, text string) bool {
 			counts[line] = n
 		}
 	}
+	added := false
 	for _, n := range counts {
 		if n[1] > n[0] && n[2] < n[1] || n[1] < n[0] && n[2] > n[1] {
 			return false
 		}
+		added = added || n[1] > n[0]
 	}
-	return true
+	return added
 }
 
 type State uint8
