@@ -272,7 +272,7 @@ func (t *Table) Add(rec *model.Record) {
 		t.rewrite(l, d)
 	}
 	t.update(rec.Restored, func(f Fact) Fact {
-		if f.Literal = false; f.IsDecidedAway() {
+		if f.Literal, f.Broken = false, false; f.IsDecidedAway() {
 			f.Ins, f.Dels = Atom{}, nil
 		}
 		return f
@@ -280,8 +280,6 @@ func (t *Table) Add(rec *model.Record) {
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
 	t.update(rec.LiteralOpeners, func(f Fact) Fact { f.Literal = true; return f })
-	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
-	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
 	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.Settled)
 	var written []*Suggestion
 	for i, m := range rec.Marks {
@@ -318,6 +316,8 @@ func (t *Table) Add(rec *model.Record) {
 	for _, s := range written {
 		s.replaced = 0
 	}
+	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
+	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
 }
 
 // replacedByAnother reports whether the newest record, which writes s or replaces it, did not know of an earlier record
