@@ -217,3 +217,57 @@ func TestLiveCreateWithoutItsProposal(t *testing.T) {
 		t.Errorf("the server's note: %v", err)
 	}
 }
+
+// Text whose delimiters a user has taken away is plain, also after the agent's next write to the same place, and after an
+// undo had written the delimiters.
+func TestLiveDelimitersTakenAway(t *testing.T) {
+	author, user := model.Author{Name: "ai", Session: "s1"}, model.Author{Name: "user"}
+	for name, tt := range map[string]struct {
+		start, want string
+		before      func(t *testing.T, f *bridgetest.Fixture)
+		after       string // what the agent writes then; "" for nothing
+	}{
+		"write": {"one two\n", "one {--two--}{++C ++}B A\n", func(t *testing.T, f *bridgetest.Fixture) { writeLive(t, f, "one B A\n", author) }, "one C B A\n"},
+		"undo": {"one {++B A ++}two {--three--}\n", "one B A two {--three--}\n", func(t *testing.T, f *bridgetest.Fixture) {
+			list, err := f.Suggestions(t.Context(), "Team")
+			if err != nil || len(list) != 2 {
+				t.Fatalf("suggestions are %+v, %v", list, err)
+			}
+			out, err := f.Decide(t.Context(), []string{list[0].ID}, model.Rejected, user)
+			if err == nil {
+				_, err = f.Undo(t.Context(), out.Batch, user)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, live := openLive(t, map[string]string{"Note.md": tt.start})
+			tt.before(t, f)
+			peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) {
+				for _, delimiter := range []string{"{++", "++}"} {
+					text.Delete(tx, strings.Index(text.StringIn(tx), delimiter), len(delimiter))
+				}
+			})
+			if tt.after != "" {
+				writeLive(t, f, tt.after, author)
+			}
+			v, err := f.Open(t.Context(), "Team/Note.md")
+			if err != nil || v.Raw() != tt.want || v.Canonical() != tt.want {
+				t.Errorf("raw is %q, that is %q, %v, want %q", v.Raw(), v.Canonical(), err, tt.want)
+			}
+		})
+	}
+}
+
+func writeLive(t *testing.T, f *bridgetest.Fixture, text string, by model.Author) {
+	t.Helper()
+	v, err := f.Open(t.Context(), "Team/Note.md")
+	if err == nil {
+		_, err = f.Write(t.Context(), "Team/Note.md", bridge.Write{Base: v, Text: text, By: by})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

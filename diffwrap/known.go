@@ -85,6 +85,9 @@ func (k Known) ToHave(want Known, raw string) (marks, literal []int) {
 // Except returns k, with the openers at the given offsets as literal text wherever they stand.
 func (k Known) Except(offsets ...int) Known { return Known{marks: k.marks.Except(offsets...)} }
 
+// Without returns k without the marks that open at the given offsets.
+func (k Known) Without(offsets ...int) Known { return Known{marks: k.marks.Without(offsets...)} }
+
 func (k Known) Before(at int) Known { return Known{marks: k.marks.Before(at)} }
 
 // And returns k with the marks that open at the given offsets.
@@ -141,6 +144,10 @@ func (k Known) With(s Span, size int, part Known) Known {
 
 // MayBeMarks lists the offsets in raw where a mark or a deleted comment may open, at any position.
 func MayBeMarks(raw string) []int { return critic.Openers(raw) }
+
+// OpenerAt returns the ranges of the characters of one of these openers. second is empty unless the opener is that of a
+// deleted comment, which the deletion has cut in two.
+func OpenerAt(raw string, at int) (first, second Span) { return critic.OpenerAt(raw, at) }
 
 // IsCertain reports whether raw certainly has the same marks for every Known. It may return false even if raw has the
 // same marks.

@@ -22,6 +22,9 @@ func TestKnownMarks(t *testing.T) {
 		"text before":         {k.AfterEdits(raw, []Edit{{Off: 0, New: "x"}, {Off: 8, Len: 1}}), []int{1, 9, 18}},
 		"a part of an opener": {k.AfterEdits(raw, []Edit{{Off: 10, Len: 1}}), []int{0, 17}},
 		"a cut opener":        {k.AfterEdits(raw, []Edit{{Off: 20, New: "--}{--"}}), []int{0, 9, 18}},
+		"a joined opener":     {KnownAt([]int{3}).AfterEdits("{--{>--}{-->c<<}--}", []Edit{{Len: 3}, {Off: 5, Len: 6}}), []int{0}},
+		"a cut one's end":     {KnownAt([]int{3}).AfterEdits("{--{>--}{-->c<<}--}", []Edit{{Off: 11, Len: 1}}), []int{}},
+		"without one":         {k.Without(9), []int{0, 18}},
 		"read":                {k.Read(raw), []int{0, 9, 18}},
 	} {
 		if !slices.Equal(tt.got.Offsets(), tt.want) {

@@ -263,3 +263,21 @@ func TestLiteralsAreLinear(t *testing.T) {
 		})
 	}
 }
+
+// A closer that was text beside a highlight does not come into it: accepted there, it would end the highlight.
+func TestACloserIsWrittenOutsideOfAHighlight(t *testing.T) {
+	for _, c := range []struct{ raw, want string }{
+		{"- a ==} {==b==}\n", "* a ==} b\n"},
+		{"a\n\n ==} {==b==}\n", "a\n  ==} c b\n"},
+	} {
+		edits, err := diffwrap.Put(c.raw, c.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := diffwrap.Apply(c.raw, edits)
+		accepted := diffwrap.Apply(stored, diffwrap.Known{}.Accept(stored, diffwrap.Suggestions(stored)...))
+		if got := diffwrap.Accepted(accepted); got != c.want {
+			t.Errorf("%q: of %q an acceptance makes %q, which shows %q, want %q", c.raw, stored, accepted, got, c.want)
+		}
+	}
+}

@@ -20,12 +20,15 @@ func Known(u *Units) diffwrap.Known {
 	known, literal := openers[:0], []int(nil)
 	for _, at := range openers {
 		syntax, text := 0, 0
-		for p := range u.In(opener(at)) {
-			switch {
-			case p.Syntax && !p.Broken:
-				syntax += p.Len()
-			case p.Literal, p.Broken:
-				text += p.Len()
+		first, second := diffwrap.OpenerAt(u.Raw, at)
+		for _, part := range []diffwrap.Span{first, second} {
+			for p := range u.In(part) {
+				switch {
+				case p.Syntax && !p.Broken:
+					syntax += p.Len()
+				case p.Literal, p.Broken:
+					text += p.Len()
+				}
 			}
 		}
 		switch MarkEdge {

@@ -67,7 +67,7 @@ type Suggestion struct {
 	Comment bool
 	Outcome *Outcome // outcome of the last decision on the suggestion; nil if that decision was undone
 
-	add, del []model.IDRange // the suggestion's text after the author's last write
+	add, del []model.IDRange // the suggestion's text after the author's last write, and the text that undos have marked since
 	next     []*Suggestion   // suggestions that later writes made from this suggestion
 	refused  bool            // refuse has rejected the remaining text
 	unmarked bool            // another mount's acceptance or write may have deleted its delimiters, and no record has drawn them again
@@ -272,7 +272,7 @@ func (t *Table) Add(rec *model.Record) {
 		t.rewrite(l, d)
 	}
 	t.update(rec.Restored, func(f Fact) Fact {
-		if f.Literal = false; f.IsDecidedAway() {
+		if f.Literal, f.Broken = false, false; f.IsDecidedAway() {
 			f.Ins, f.Dels = Atom{}, nil
 		}
 		return f
@@ -280,8 +280,6 @@ func (t *Table) Add(rec *model.Record) {
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
 	t.update(rec.LiteralOpeners, func(f Fact) Fact { f.Literal = true; return f })
-	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
-	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
 	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.Settled)
 	var written []*Suggestion
 	for i, m := range rec.Marks {
@@ -297,7 +295,7 @@ func (t *Table) Add(rec *model.Record) {
 			f.Dels, f.Syntax = append(slices.DeleteFunc(slices.Clone(f.Dels), isPending), Atom{Of: s}), false
 			return f
 		})
-		s.add, s.del = m.Add, m.Del
+		s.add, s.del = slices.Clip(m.Add), slices.Clip(m.Del)
 		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
 			s.pendAgain()
 		}
@@ -318,6 +316,8 @@ func (t *Table) Add(rec *model.Record) {
 	for _, s := range written {
 		s.replaced = 0
 	}
+	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
+	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
 }
 
 // replacedByAnother reports whether the newest record, which writes s or replaces it, did not know of an earlier record
@@ -428,10 +428,15 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		for _, run := range d.Again {
 			t.update([]model.IDRange{run.At}, func(f Fact) Fact {
 				again := f.Again(run.Role, d.UndoesSeq)
-				for _, a := range append(slices.Clip(again.Dels), again.Ins) { // also a suggestion below the one that was decided
-					if a.Of != nil && isPending(a) && a != f.Ins && !slices.Contains(f.Dels, a) {
+				for _, a := range again.Dels { // also a suggestion below the one that was decided
+					if isPending(a) && !slices.Contains(f.Dels, a) {
 						a.Of.pendAgain()
+						a.Of.del = append(a.Of.del, run.At) // the undo has drawn the mark
 					}
+				}
+				if a := again.Ins; a.Of != nil && isPending(a) && a != f.Ins {
+					a.Of.pendAgain()
+					a.Of.add = append(a.Of.add, run.At)
 				}
 				return again
 			})

@@ -82,9 +82,6 @@ func Written(x *Layout, marked string, res diffwrap.Result) (rec model.Record) {
 
 // unmarked returns the text with pending suggestions that the write leaves outside of all marks.
 func (x *Layout) unmarked(after string, res diffwrap.Result) (ids []model.IDRange) {
-	if !slices.ContainsFunc(res.Edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) {
-		return nil
-	}
 	var plain []textmerge.Match
 	_, text, _ := res.Known.Layout(after)
 	for _, c := range text {

@@ -68,7 +68,10 @@ type Placement struct {
 func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
 	ranges := func(openers []int) (list []model.IDRange) {
 		for _, at := range openers {
-			list = append(list, model.OffsetRange(diffwrap.Span{Start: at, End: at + attribution.MarkEdge}))
+			first, second := diffwrap.OpenerAt(raw, at)
+			if list = append(list, model.OffsetRange(first)); !second.Empty() {
+				list = append(list, model.OffsetRange(second))
+			}
 		}
 		return list
 	}

@@ -101,6 +101,9 @@ func restore(texts *model.Texts, state int, table *attribution.Table, raw string
 		if p.Literal {
 			plan.LiteralOpeners = append(plan.LiteralOpeners, model.OffsetRange(p.Span))
 		}
+		if p.Broken {
+			plan.BrokenDelimiters = append(plan.BrokenDelimiters, model.OffsetRange(p.Span))
+		}
 	}
 	return plan
 }

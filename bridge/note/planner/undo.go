@@ -47,6 +47,7 @@ type Undo struct {
 	present        model.Ranges[bool] // the characters of asked that still exist
 	itemOf         model.Ranges[int]  // index in items, for deleted characters
 	items          []item
+	openedComments []int  // offsets in the raw text of comments that count as text again
 	commentPending bool   // an accepted comment is unchanged and becomes pending again
 	commentLen     uint64 // length of the comment that the decision wrote; 0 if that comment is unchanged in the note
 }

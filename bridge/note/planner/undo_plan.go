@@ -29,7 +29,7 @@ func (t *Undo) plan() (Plan, error) {
 	}
 	raw, old, known := p.raw.String(), t.current.Raw(), t.current.RawKnown()
 	plan := Plan{Record: model.Record{Decision: &t.decision}, Edits: p.edits, Placements: p.placed}
-	want := known.MarksOf(old).AfterEdits(old, p.edits).And(p.marked...) // every mark stays one, even in text that becomes code
+	want := known.MarksOf(old).Without(t.openedComments...).AfterEdits(old, p.edits).And(p.marked...) // every mark stays one, even in text that becomes code
 	plan.keepMarks(known.AfterEdits(old, p.edits).And(p.opened...), want, raw)
 	t.decision.Remaps = p.remaps
 	plan.Known = plan.Known.Read(raw)

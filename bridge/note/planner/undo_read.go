@@ -142,6 +142,7 @@ func (t *Undo) read() {
 	segments, raw := t.segments(), t.current.Raw()
 	t.items = make([]item, 0, len(segments))
 	first, mark := 0, -1 // index of the first item of segments[0], or of its substitution; mark is that substitution
+	var opened []int     // indexes of the first items of the comments that count as text
 	for _, p := range t.text.Pieces(t.start, t.start+textmerge.UTF16Len(raw)) {
 		r, pos := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), p.Pos-t.start
 		if p.Deleted {
@@ -166,8 +167,8 @@ func (t *Undo) read() {
 			if pos += int(n); pos < s.to {
 				continue
 			}
-			if segments = segments[1:]; s.kind == syntaxItem {
-				t.comment(t.items[first:])
+			if segments = segments[1:]; s.kind == syntaxItem && t.comment(t.items[first:]) {
+				opened = append(opened, first)
 			}
 		}
 	}
@@ -183,6 +184,9 @@ func (t *Undo) read() {
 		pos += int(x.id.Len)
 		x.text = raw[x.off:cursor.OffAt(pos)]
 	}
+	for _, i := range opened {
+		t.openedComments = append(t.openedComments, t.items[i].off)
+	}
 	t.itemOf = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
@@ -195,32 +199,35 @@ func (t *Undo) substitution(k int) int {
 }
 
 // comment applies the role that a comment had in the decision. It does not change a comment that was edited after the
-// decision. A comment that was accepted as text, or whose deletion was rejected, is content.
-func (t *Undo) comment(units []item) {
-	size := uint64(0)
+// decision. A comment that was accepted as text, or whose deletion was rejected, is content. So is a comment of which the
+// decision accepted or kept only a part, without the opener or the closer: then the part's marks are inside the comment,
+// which counts as text until they are decided. hasMarks reports whether this is so.
+func (t *Undo) comment(units []item) (hasMarks bool) {
 	role := func(x item) model.Role {
 		if x.run < 0 {
 			return 0
 		}
 		return t.runs[x.run].Role
 	}
+	size, first, same, kept := uint64(0), role(units[0]), true, false
+	part := first == 0 || role(units[len(units)-1]) == 0
 	for _, x := range units {
-		if size += x.id.Len; role(x) != role(units[0]) {
-			return
-		}
+		r := role(x)
+		size, same = size+x.id.Len, same && r == first
+		kept = kept || r == model.RoleAdditionAccepted || r == model.RoleDeletionRejected
 	}
-	switch role(units[0]) {
-	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
+	switch {
+	case kept && (same || part):
 		for i := range units {
 			units[i].kind, units[i].inOriginal, units[i].inAccepted = textItem, true, true
 		}
-	case model.RoleCommentAccepted:
+	case !same:
+	case first == model.RoleCommentAccepted:
 		t.commentPending = true
-	case model.RoleCommentAdded:
-		if size == t.commentLen {
-			t.commentLen = 0
-		}
+	case first == model.RoleCommentAdded && size == t.commentLen:
+		t.commentLen = 0
 	}
+	return kept && !same && part
 }
 
 // addItems adds the items of one run, split where the attribution changes. It skips deleted text that the undo does not

@@ -49,7 +49,7 @@ func (k Known) Same(other Known) bool {
 }
 
 // AfterEdits returns the known marks of the text that a script makes from raw: the marks whose openers the script
-// keeps. A script that deletes a comment cuts the comment's opener in two; the cut opener still counts as an opener.
+// keeps. A script may cut the opener of a comment in two, or join it again; see OpenerAt.
 func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 	if len(edits) == 0 || k.every {
 		return k
@@ -63,7 +63,7 @@ func kept(next []int, raw string, edits []span.Edit) (out []int) {
 	at, by := 0, 0 // offset in raw, and the shift of the text there
 	keep := func(to int, rest []span.Edit) {
 		for ; len(next) > 0 && next[0] < to; next = next[1:] {
-			if next[0] >= at && !deletes(rest, span.New(next[0], next[0]+DelimiterLen)) {
+			if first, second := OpenerAt(raw, next[0]); next[0] >= at && !deletes(rest, first) && !deletes(rest, second) {
 				out = append(out, next[0]+by)
 			}
 		}
@@ -83,6 +83,12 @@ func (k Known) And(offsets ...int) Known {
 		return k
 	}
 	k.offsets = union(k.offsets, offsets)
+	return k
+}
+
+// Without returns the known marks without those that open at the given offsets.
+func (k Known) Without(offsets ...int) Known {
+	k.offsets = KnownAt(offsets).Missing(k)
 	return k
 }
 
@@ -204,6 +210,18 @@ func Openers(raw string) (offsets []int) {
 			offsets = append(offsets, i)
 		}
 	}
+}
+
+// OpenerAt returns the ranges of the characters of the opener at an offset. second is empty unless a deletion has cut the
+// opener of a comment in two: then the delimiters between both ranges belong to the deletion.
+func OpenerAt(raw string, at int) (first, second span.Span) {
+	rest, cut := strings.CutPrefix(raw[at:], cutComment+"{--")
+	if !cut {
+		return span.New(at, min(at+DelimiterLen, len(raw))), second
+	}
+	_, n := readMetadata(rest)
+	from := len(raw) - len(rest) + n
+	return span.New(at, at+len("{>")), span.New(from, min(from+len(">"), len(raw)))
 }
 
 // IsCertain reports whether Parse certainly finds the same marks in a text for every Known: every mark counts, and none

@@ -80,6 +80,9 @@ func (e *emitter) write(m marked) {
 		if !apart {
 			e.delete(old, h.Old)
 		}
+		if strings.Contains(h.New.Of(m.text), "==}") { // once accepted, it would end a highlight around it
+			e.leave(old, h.Old.End)
+		}
 		if h.Old.Empty() {
 			h.New.Start = e.addAround(m, h)
 		}
