@@ -201,7 +201,8 @@ func (t *Undo) substitution(k int) int {
 // comment applies the role that a comment had in the decision. It does not change a comment that was edited after the
 // decision. A comment that was accepted as text, or whose deletion was rejected, is content. So is a comment of which the
 // decision accepted or kept only a part, without the opener or the closer: then the part's marks are inside the comment,
-// which counts as text until they are decided. hasMarks reports whether this is so.
+// which counts as text until they are decided. hasMarks reports whether this is so. It is not so if the decision kept only
+// the opener or only the closer of a comment that was to be deleted: then a user has written another comment beside it.
 func (t *Undo) comment(units []item) (hasMarks bool) {
 	role := func(x item) model.Role {
 		if x.run < 0 {
@@ -210,7 +211,8 @@ func (t *Undo) comment(units []item) (hasMarks bool) {
 		return t.runs[x.run].Role
 	}
 	size, first, same, kept := uint64(0), role(units[0]), true, false
-	part := first == 0 || role(units[len(units)-1]) == 0
+	last := role(units[len(units)-1])
+	part := (first == 0 || last == 0) && first != model.RoleDeletionRejected && last != model.RoleDeletionRejected
 	for _, x := range units {
 		r := role(x)
 		size, same = size+x.id.Len, same && r == first
