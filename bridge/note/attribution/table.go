@@ -332,6 +332,23 @@ func (t *Table) replacedByAnother(s *Suggestion) bool {
 	return true
 }
 
+// with returns list with the characters of more that it does not have.
+func with(list, more []model.IDRange) []model.IDRange {
+	has := make(model.Ranges[bool])
+	for _, r := range list {
+		has.Set(r, true)
+	}
+	for _, r := range more {
+		has.Each(r, func(part model.IDRange, _ bool, ok bool) {
+			if !ok {
+				list = append(list, part)
+			}
+		})
+		has.Set(r, true)
+	}
+	return list
+}
+
 // rewrite gives the new text of a link the fact of its old text. d is the decision on the rename, or nil.
 func (t *Table) rewrite(l model.LinkRewrite, d *model.Decision) {
 	fact := *t.At(l.Removed[0].At)
@@ -425,21 +442,28 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			}
 			return f.Settled()
 		})
+		added, deleted := make(map[*Suggestion][]model.IDRange), make(map[*Suggestion][]model.IDRange) // what the undo has marked
 		for _, run := range d.Again {
 			t.update([]model.IDRange{run.At}, func(f Fact) Fact {
 				again := f.Again(run.Role, d.UndoesSeq)
 				for _, a := range again.Dels { // also a suggestion below the one that was decided
 					if isPending(a) && !slices.Contains(f.Dels, a) {
 						a.Of.pendAgain()
-						a.Of.del = append(a.Of.del, run.At) // the undo has drawn the mark
+						deleted[a.Of] = append(deleted[a.Of], run.At)
 					}
 				}
 				if a := again.Ins; a.Of != nil && isPending(a) && a != f.Ins {
 					a.Of.pendAgain()
-					a.Of.add = append(a.Of.add, run.At)
+					added[a.Of] = append(added[a.Of], run.At)
 				}
 				return again
 			})
+		}
+		for s, runs := range added {
+			s.add = with(s.add, runs)
+		}
+		for s, runs := range deleted {
+			s.del = with(s.del, runs)
 		}
 		for _, item := range d.Items {
 			if s := t.byID[item.ID]; s != nil {
