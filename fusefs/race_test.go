@@ -3,6 +3,7 @@ package fusefs_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -237,4 +238,48 @@ func (m *mounted) changeOften(t testing.TB, r *rand.Rand, stop <-chan bool) (wor
 	}
 	<-stop
 	return words
+}
+
+// A shell closes a descriptor again after its child has reported that the text could not be saved. That must not save the
+// text, even if it could be saved by then.
+func TestARefusedSaveIsNotRepeatedByClose(t *testing.T) {
+	t.Parallel()
+	m := mountWith(t, map[string]string{"F/Note.md": "one\n"})
+	v, err := m.Open(t.Context(), "F/Note.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Write(t.Context(), "F/Note.md", bridge.Write{Base: v, Text: "one two three\n", By: model.Author{Name: "goose", Session: "mcp-1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(m.path("F/Note.md")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(m.path("F/Note.md"), os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("one tXo three\n"); err != nil {
+		t.Fatal(err)
+	}
+	childs, err := syscall.Dup(int(f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Close(childs); err != syscall.EINVAL {
+		t.Fatalf("the first close: %v", err)
+	}
+	list, err := m.Suggestions(t.Context(), "F/Note.md")
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	if _, err := m.Decide(t.Context(), []string{list[0].ID}, model.Accepted, model.Author{Name: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("the second close: %v", err)
+	}
+	if got := m.SourceText("F/Note.md"); got != "one two three\n" {
+		t.Errorf("the vault has %q", got)
+	}
 }
