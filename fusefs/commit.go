@@ -69,7 +69,7 @@ func (f *fileState) changed(h *Handle, prog program.Program) {
 	f.text.Buffer().Touch(prog, time.Now())
 	f.followContent()
 	if h != nil {
-		h.wrote = true
+		h.wrote, h.failed = true, 0
 	}
 	if f.life.IsNote() {
 		f.scheduleTick(content.WritebackDelay)
@@ -164,7 +164,7 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 	var err error
 	f.update(func(s *fileState) { c, err = s.pending(force) })
 	if c == nil {
-		return err
+		return nil
 	}
 	var res bridge.Result
 	if err == nil {
@@ -178,15 +178,11 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 }
 
 // pending returns the change to commit, or nil if there is none. It returns an error if a commit is due but the content
-// cannot be committed. Without force, it does not try again what failed, and returns the same error: a shell closes a
-// descriptor again after its child has reported the error, and that must not save the text.
+// cannot be committed.
 func (f *fileState) pending(force bool) (*change, error) {
 	b := f.text.Buffer()
 	if !f.life.IsNote() || b == nil || !b.Dirty() || b.Truncated && !force {
 		return nil, nil
-	}
-	if b.FailedGen == b.Gen && !force {
-		return nil, b.FailedErr
 	}
 	p, there := f.where()
 	c := f.change(f.where, f.doc, b.Writer, b.Base, b.IsRewritten())
@@ -248,7 +244,7 @@ func (c *change) giveMode(ctx context.Context) {
 func (f *fileState) stored(c *change, res bridge.Result, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {
-		c.buf.FailedGen, c.buf.FailedErr = c.gen, err
+		c.buf.FailedGen = c.gen
 		if f.doc != 0 && mine {
 			f.replaceInode(evFailWrite)
 		}

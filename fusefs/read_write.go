@@ -25,6 +25,7 @@ type Handle struct {
 	writes   bool
 	appends  bool
 	wrote    bool           // the handle has changed the content; guarded by the file's lock
+	failed   syscall.Errno  // error of the last close or fsync, if the handle has not written since; guarded by the file's lock
 	recorded *model.Version // version last recorded as shown; guarded by the file's lock
 }
 
@@ -160,16 +161,21 @@ func (f *File) writable(ctx context.Context, started bool) syscall.Errno {
 
 // Flush is called for each close(2) of a descriptor of the handle. If the handle wrote, Flush commits the file before
 // it returns, unless the file was only truncated. If the commit fails, close gets the error. A program may close a
-// descriptor before the first write, for example a shell that redirects output, and again after later writes.
+// descriptor before the first write, for example a shell that redirects output, and again after later writes. A shell also
+// closes its descriptor after its child has reported that the text could not be saved: Flush does not save that text then,
+// although that may have become possible.
 func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	var wrote bool
+	var failed syscall.Errno
 	var alias *attachmentHandle
-	h.f.update(func(s *fileState) { wrote, alias = h.wrote, s.alias })
+	h.f.update(func(s *fileState) { wrote, failed, alias = h.wrote, h.failed, s.alias })
 	switch {
 	case alias != nil:
 		return alias.Flush(ctx)
 	case !wrote:
 		return 0
+	case failed != 0:
+		return failed
 	}
 	return h.commit(ctx, "flush", false)
 }
@@ -212,7 +218,13 @@ func (f *File) syncScratch() (isScratch bool) {
 
 func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errno {
 	err := h.f.commit(ctx, force)
-	return h.f.t.errno.OfSave(ctx, op, h.f.path(), err)
+	errno := h.f.t.errno.OfSave(ctx, op, h.f.path(), err)
+	h.f.update(func(s *fileState) {
+		if b := s.text.Buffer(); errno == 0 || b == nil || b.FailedGen == b.Gen {
+			h.failed = errno
+		}
+	})
+	return errno
 }
 
 // Release ends the handle. It commits the pages that mmap wrote after the last FLUSH, and can only

@@ -16,9 +16,8 @@ type Buffer struct {
 	Data []byte
 
 	// Gen counts the changes of Data. CommittedGen is the Gen of the last commit. FailedGen is the Gen of the last
-	// commit that failed, and FailedErr its error.
+	// commit that failed.
 	Gen, CommittedGen, FailedGen uint64
-	FailedErr                    error
 
 	// SyncedGen is the Gen of the last fsync of a file that the workspace does not have.
 	SyncedGen uint64
