@@ -21,11 +21,7 @@ func Known(u *Units) diffwrap.Known {
 	for _, at := range openers {
 		syntax, text := 0, 0
 		first, second := diffwrap.OpenerAt(u.Raw, at)
-		parts := []diffwrap.Span{first, second}
-		if second.Empty() { // at 0: each look there would begin the text anew
-			parts = parts[:1]
-		}
-		for _, part := range parts {
+		for _, part := range []diffwrap.Span{first, second} {
 			for p := range u.In(part) {
 				switch {
 				case p.Syntax && !p.Broken:

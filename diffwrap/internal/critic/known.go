@@ -212,12 +212,13 @@ func Openers(raw string) (offsets []int) {
 	}
 }
 
-// OpenerAt returns the ranges of the characters of the opener at an offset. second is empty unless a deletion has cut the
-// opener of a comment in two: then the delimiters between both ranges belong to the deletion.
+// OpenerAt returns the ranges of the characters of the opener at an offset, in order. second is empty unless a deletion has
+// cut the opener of a comment in two: then the delimiters between both ranges belong to the deletion.
 func OpenerAt(raw string, at int) (first, second span.Span) {
 	rest, cut := strings.CutPrefix(raw[at:], cutComment+"{--")
 	if !cut {
-		return span.New(at, min(at+DelimiterLen, len(raw))), second
+		end := min(at+DelimiterLen, len(raw))
+		return span.New(at, end), span.New(end, end)
 	}
 	_, n := readMetadata(rest)
 	from := len(raw) - len(rest) + n
