@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -269,5 +270,25 @@ func writeLive(t *testing.T, f *bridgetest.Fixture, text string, by model.Author
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A suggestion that no longer deletes a comment has no part in it. The undo writes the delimiters of all suggestions again,
+// because a user has typed in one of them.
+func TestLiveCommentIsNoLongerDeleted(t *testing.T) {
+	d := newDesk(t, "d\ne\n\na {>>why<<} c\n", true)
+	for _, do := range []step{
+		agentWrites("A", "d\ne\n\na A c\n"), says("d\ne\n\na {--{>--}{-->why<<}--}{++A++} c\n"), rejects(0),
+		agentWrites("B", "\na {>>why<<} c\nd\ne\n"), agentWrites("B", "\ne\n\na {>>why<<} c\nd\n"), says("{--d--}\ne\n\na {>>why<<} c{++\nd++}\n"),
+		types("d++}", "d user++}"), undoes(0),
+	} {
+		do(d)
+	}
+	var authors []string
+	for _, s := range pendingOf(t, d.f.Workspace) {
+		authors = append(authors, s.Author+": "+s.Old)
+	}
+	if want := []string{"B: d", "A: {>>why<<}"}; !slices.Equal(authors, want) {
+		t.Errorf("pending are %q, want %q, in %q", authors, want, d.raw())
 	}
 }

@@ -80,18 +80,32 @@ func Written(x *Layout, marked string, res diffwrap.Result) (rec model.Record) {
 	return rec
 }
 
-// unmarked returns the text with pending suggestions that the write leaves outside of all marks.
+// unmarked returns the text with pending suggestions that the write leaves outside of all marks, and the comments that
+// it no longer deletes.
 func (x *Layout) unmarked(after string, res diffwrap.Result) (ids []model.IDRange) {
-	var plain []textmerge.Match
-	_, text, _ := res.Known.Layout(after)
-	for _, c := range text {
-		if c.Mark < 0 {
-			plain = append(plain, textmerge.Match{A: c.Start, B: c.Start, Len: c.Len()})
+	_, text, syntax := res.Known.Layout(after)
+	kept := textmerge.Unchanged(len(x.Raw), res.Edits)
+	add := func(outside []diffwrap.Span, waits func(Piece) bool) {
+		list := make([]textmerge.Match, len(outside))
+		for i, s := range outside {
+			list[i] = textmerge.Match{A: s.Start, B: s.Start, Len: s.Len()}
+		}
+		for _, m := range textmerge.Compose(kept, list) {
+			for p := range x.In(diffwrap.Span{Start: m.A, End: m.A + m.Len}) {
+				if waits(p) {
+					ids = append(ids, p.ID)
+				}
+			}
 		}
 	}
-	for _, m := range textmerge.Compose(textmerge.Unchanged(len(x.Raw), res.Edits), plain) {
-		ids = append(ids, x.PendingIn(diffwrap.Span{Start: m.A, End: m.A + m.Len})...)
+	var plain []diffwrap.Span
+	for _, c := range text {
+		if c.Mark < 0 {
+			plain = append(plain, c.Span)
+		}
 	}
+	add(plain, func(p Piece) bool { return p.IsPending() })
+	add(syntax, func(p Piece) bool { return p.Pending(true) != nil })
 	return ids
 }
 
