@@ -47,7 +47,8 @@ type Record struct {
 	Proposal string `json:"proposal,omitempty"`
 	// Links are the links that the change rewrote in place, for undo.
 	Links []LinkRewrite `json:"links,omitempty"`
-	// Marks are the suggestions that the change made, changed, or made pending again.
+	// Marks are the suggestions that the change made, changed, or made pending again. Before them are the suggestions of
+	// which the change wrote the delimiters again, with the text that they had before the change.
 	Marks []MarkRecord `json:"marks,omitempty"`
 	// Decision is set if a user decided on suggestions or on a proposal. It includes the data for undo.
 	Decision *Decision `json:"decision,omitempty"`

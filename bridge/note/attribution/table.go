@@ -263,6 +263,7 @@ func (t *Table) Add(rec *model.Record) {
 	t.addRemaps(rec.Remaps)
 	if d != nil {
 		t.addRemaps(d.Remaps)
+		t.addMarks(rec, w) // which were pending before the decision
 		t.decide(rec, w)
 	}
 	if fm := rec.FrontMatter; fm != nil {
@@ -280,7 +281,16 @@ func (t *Table) Add(rec *model.Record) {
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
 	t.update(rec.LiteralOpeners, func(f Fact) Fact { f.Literal = true; return f })
-	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.Settled)
+	t.update(rec.Restored, Fact.Settled)
+	if d == nil {
+		t.addMarks(rec, w)
+	}
+	t.update(rec.Plain, Fact.Settled)
+	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
+	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
+}
+
+func (t *Table) addMarks(rec *model.Record, w *Writer) {
 	var written []*Suggestion
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
@@ -316,8 +326,6 @@ func (t *Table) Add(rec *model.Record) {
 	for _, s := range written {
 		s.replaced = 0
 	}
-	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
-	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
 }
 
 // replacedByAnother reports whether the newest record, which writes s or replaces it, did not know of an earlier record

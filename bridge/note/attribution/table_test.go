@@ -241,6 +241,26 @@ func TestASuggestionBelowAnotherIsPendingAgain(t *testing.T) {
 	}
 }
 
+// A record has the suggestions whose delimiters it wrote again as they were before it. Text that it took out of its marks,
+// or that it decided, is not pending after it.
+func TestRecordedBeforeTheChange(t *testing.T) {
+	at := []model.IDRange{{Client: 1, Len: 2}}
+	for name, change := range map[string]model.Record{
+		"write":    {Author: "agent", Plain: at},
+		"decision": {Decision: &model.Decision{Verdict: model.Rejected, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at[0], Role: model.RoleDeletionRejected}}}},
+	} {
+		table := NewTable([]model.Record{{Seq: 1, Client: 1, Len: 4}, {Seq: 2, Author: "agent", Client: 2, Len: 6, Marks: []model.MarkRecord{{Del: at}}}})
+		id := table.At(at[0]).Pending(true).ID
+		change.Seq, change.Client, change.Len, change.Marks = 3, 3, 1, []model.MarkRecord{{ID: id, Author: "agent", Del: at}}
+		if d := change.Decision; d != nil {
+			d.Items = []model.DecidedItem{{ID: id, Author: "agent"}}
+		}
+		if table.Add(&change); table.At(at[0]).IsPending() {
+			t.Errorf("%s: %+v is pending", name, table.At(at[0]).Dels)
+		}
+	}
+}
+
 // A brace of a delimiter of which the rest is gone is taken out, and what else looks so stays.
 func TestStrays(t *testing.T) {
 	table := NewTable([]model.Record{{Seq: 1, Client: 1, Len: 100}, {Seq: 2, Author: "agent", Client: 2, Len: 1}, {
