@@ -237,6 +237,13 @@ func TestDecisionCases(t *testing.T) {
 				}
 				says(want)(d)
 			}, rejects(0), says("two {>>shed<<}{>>so<<} three four\n")}},
+		"24: a pending comment that a person writes in": {"a b\n", []step{
+			agentWrites("A", "a{>>why now<<} b\n"), types("why", "why HUM"), agentWrites("A", "a{>>why HUM now<<} b c\n"), rejects(0),
+			says("a{>>why HUM now<<} b\n"), func(d *desk) {
+				if list := pendingOf(d.t, d.f.Workspace); len(list) > 0 {
+					d.t.Errorf("a comment with a user's words is pending: %+v", list)
+				}
+			}}},
 		"24: beside a comment that was accepted with it": {"a b c\n", []step{
 			agentWrites("A", "a b{>>w<<} c\n"), agentWrites("B", "a{>>w<<} c\n"), says("a{-- b--}{>>w<<} c\n"), accepts(0, 1),
 			types("a{>>w<<}", ""), undoes(0), says("{-- b--} c\n"), staysAway("{>>w<<}", "deleted by users since")}},
