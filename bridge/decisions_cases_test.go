@@ -260,6 +260,9 @@ func TestDecisionCases(t *testing.T) {
 		"24: a comment that was accepted and deleted": {"", []step{
 			agentWrites("A", "{>>c<<}"), accepts(0), agentWrites("B", "noon"), says("{--{>--}{-->c<<}--}{++noon++}"), accepts(0), says("noon"), undoes(1),
 			says("{--{>--}{-->c<<}--}{++noon++}")}},
+		"a person's mark that the person cuts": {"a c {++d++}e\n\none\n", []step{
+			agentWrites("A", "a c de\n\none two\n"), types("++}e", "e"), says("a c {++de\n\none{++ two++}\n"),
+			agentWrites("A", "a c {++de\n\none two three\n"), says("a c {++de\n\none{++ two three++}\n")}},
 		"a person's mark with an agent's opener": {"a c {++d++}e\n", []step{
 			agentWrites("A", "a c X de\n"), says("a c {++X ++}{++d++}e\n"), types("{++X ++}{++", "{++"), agentWrites("A", "a c de f\n"),
 			says("a c {++d++}e{++ f++}\n"), rejects(0), says("a c e{++ f++}\n")}},
