@@ -400,6 +400,28 @@ func TestReviewRefreshes(t *testing.T) {
 	}
 }
 
+// A key that was meant for the suggestion shown before decides on no other one, and on no other version.
+func TestReviewDoesNotDecideOnWhatHasJustAppeared(t *testing.T) {
+	for _, key := range []string{"y", "n", "A", "a", "e"} {
+		for what, change := range map[string]func(*fakeQueue){
+			"gone":    func(q *fakeQueue) { q.pending = q.pending[1:] },
+			"changed": func(q *fakeQueue) { q.pending[0].Revision, q.pending[0].New = "later", "milk" },
+		} {
+			s := newSitting(t, cards()...)
+			change(s.q)
+			s.send(s.m.cmds.list(s.m.lists)())
+			s.press(key)
+			if len(s.q.decided) > 0 || s.m.mode != browsing {
+				t.Errorf("%s after the suggestion is %s: decided %+v, mode %v", key, what, s.q.decided, s.m.mode)
+			}
+			s.press("y")
+			if len(s.q.decided) != 1 {
+				t.Errorf("%s after the suggestion is %s: then y decides %+v", key, what, s.q.decided)
+			}
+		}
+	}
+}
+
 // A list that was read before a decision does not bring back what was decided.
 func TestReviewDropsOutdatedLists(t *testing.T) {
 	s := newSitting(t, cards()...)
