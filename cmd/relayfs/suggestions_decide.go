@@ -126,7 +126,7 @@ func (f *decideFlags) print(e *env, out reviewqueue.Outcome) error {
 			fmt.Fprintf(w, "%s has no front matter: a program has removed it, which is no suggestion; restore it with: relayfs suggestions undo %s\n",
 				cli.OneLine(path), shellWords(append([]string{out.FrontMatterRemoved[path]}, f.where...)))
 		}
-		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
+		if out.Batch != "" {
 			printUndoHint(e, out.Batch, f.where)
 		}
 	})

@@ -165,7 +165,7 @@ func newResolveCommand(e *env) *cobra.Command {
 func printCommentResult(e *env, out reviewqueue.Outcome, done string, where []string) error {
 	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
 		fmt.Fprintf(w, "%s in %s\n", done, cli.Plural(out.Notes, "note"))
-		if out.Notes > 0 {
+		if out.Batch != "" {
 			printUndoHint(e, out.Batch, where)
 		}
 	})
