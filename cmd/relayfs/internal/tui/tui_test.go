@@ -367,6 +367,23 @@ func TestEditorWithQuotes(t *testing.T) {
 	}
 }
 
+// The text of an editor arrives as it is or, if it is in another encoding, not at all: it then stays in its file.
+func TestReadEdited(t *testing.T) {
+	for saved, want := range map[string]string{"new\n": "new", "new": "new", "a\nb\n\n": "a\nb\n", "a\r\nb\r\n": "a\r\nb", "": "", "caf\xe9\n": "not UTF-8", "old\n": "nothing was changed"} {
+		file := filepath.Join(t.TempDir(), "edited.md")
+		if err := os.WriteFile(file, []byte(saved), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readEdited(file, "old")
+		if err != nil {
+			got = err.Error()
+		}
+		if _, gone := os.Stat(file); !strings.Contains(got, want) || err == nil && got != want || (gone != nil) != (saved == "old\n") {
+			t.Errorf("%q: %q, and the file: %v", saved, got, gone)
+		}
+	}
+}
+
 func TestReviewFilters(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("j", "j", "/", "CLAUDE")
