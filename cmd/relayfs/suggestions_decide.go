@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +70,8 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		return cli.Usagef("give IDs or --all, not both")
 	case len(f.reason) > reviewqueue.MaxReason:
 		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
+	case !utf8.ValidString(f.reason): // encoding/json would replace the user's characters
+		return cli.Usagef("--reason is not valid UTF-8: convert it first, for example with iconv")
 	}
 	if err := f.refuseAgent("deciding on suggestions", runReview); err != nil {
 		return err
