@@ -69,11 +69,11 @@ func (h *History) find(w Point) (int, error) {
 		i := slices.IndexFunc(h.revisions.Revisions, func(m model.Revision) bool { return m.Units != nil && m.Seq >= w.Entry })
 		switch {
 		case w.Entry < begin.Seq:
-			return 0, &UnknownError{fmt.Sprintf("the text of entry %d is no longer stored; %s", w.Entry, h.firstKnown())}
+			return 0, &UnknownError{fmt.Sprintf("the text of entry %d is no longer stored; %s", w.Entry, h.firstKnown(time.Local))}
 		case begin.Seq == w.Entry:
 			return 0, nil
 		case i < 0:
-			return 0, &UnknownError{fmt.Sprintf("there is no entry %d; %s", w.Entry, h.firstKnown())}
+			return 0, &UnknownError{fmt.Sprintf("there is no entry %d; %s", w.Entry, h.firstKnown(time.Local))}
 		}
 		return i + 1, nil
 	}
@@ -83,17 +83,18 @@ func (h *History) find(w Point) (int, error) {
 		}
 	}
 	if begin.Seq == 0 || w.Time.Before(begin.Time) {
-		return 0, &UnknownError{fmt.Sprintf("the text at %s is unknown; %s", w.Time.Local().Format(time.DateTime), h.firstKnown())}
+		return 0, &UnknownError{fmt.Sprintf("the text at %s is unknown; %s", w.Time.Format(time.RFC3339), h.firstKnown(w.Time.Location()))}
 	}
 	return 0, nil
 }
 
-func (h *History) firstKnown() string {
+// firstKnown names the oldest text. Its time has the zone of the user who asks, which may not be the zone of this process.
+func (h *History) firstKnown(zone *time.Location) string {
 	if h.revisions.Begin.Seq != 0 {
-		return fmt.Sprintf("the oldest stored text is entry %d (%s)", h.revisions.Begin.Seq, h.revisions.Begin.Time.Local().Format(time.DateTime))
+		return fmt.Sprintf("the oldest stored text is entry %d (%s)", h.revisions.Begin.Seq, h.revisions.Begin.Time.In(zone).Format(time.RFC3339))
 	}
 	for _, m := range h.revisions.Revisions {
-		return fmt.Sprintf("the history begins with entry %d (%s)", m.Seq, m.Time.Local().Format(time.DateTime))
+		return fmt.Sprintf("the history begins with entry %d (%s)", m.Seq, m.Time.In(zone).Format(time.RFC3339))
 	}
 	return "the note has no history"
 }

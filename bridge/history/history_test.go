@@ -238,6 +238,10 @@ func TestRetention(t *testing.T) {
 		if _, _, err := h.At(history.Point{Time: w.states[0].time}, diffwrap.RawView); !errors.As(err, &unknown) {
 			t.Fatalf("the first state: %v, want that it is not known", err)
 		}
+		there := time.FixedZone("", -9*60*60) // of the user who asks
+		if _, _, err := h.At(history.Point{Time: w.states[0].time.In(there)}, diffwrap.RawView); strings.Count(fmt.Sprint(err), "-09:00") != 2 {
+			t.Fatalf("the times are in another zone: %v", err)
+		}
 		load, err := w.store.Load(id)
 		w.check(err)
 		doc := ycrdt.NewDoc(ycrdt.Options{})

@@ -97,7 +97,7 @@ func parseWhen(s string, now time.Time) (history.Point, error) {
 	}
 	for _, layout := range timeLayouts {
 		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return history.Point{Time: t}, nil
+			return upTo(t), nil
 		}
 	}
 	day, clock, _ := strings.Cut(s, " ")
@@ -106,14 +106,23 @@ func parseWhen(s string, now time.Time) (history.Point, error) {
 	}
 	y, m, d := now.AddDate(0, 0, namedDays[day]).Date()
 	if clock == "" && s != "" {
-		return history.Point{Time: time.Date(y, m, d, 0, 0, 0, 0, now.Location())}, nil
+		return upTo(time.Date(y, m, d, 0, 0, 0, 0, now.Location())), nil
 	}
 	for _, layout := range clockLayouts {
 		if t, err := time.Parse(layout, clock); err == nil {
-			return history.Point{Time: time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location())}, nil
+			return upTo(time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location())), nil
 		}
 	}
 	return history.Point{}, cli.Usagef("%q is not a time or an entry number; use an entry number from 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
+}
+
+// upTo returns the point at the end of the second t, because 'history' prints times without fractions. A t with a
+// fraction stays as it is.
+func upTo(t time.Time) history.Point {
+	if t.Nanosecond() == 0 {
+		t = t.Add(time.Second - 1)
+	}
+	return history.Point{Time: t}
 }
 
 // parseAge parses a duration. It accepts Go's units, and also days and weeks, such as 90d and 2w.

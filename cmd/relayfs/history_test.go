@@ -14,21 +14,23 @@ func TestParseWhen(t *testing.T) {
 	at := func(y, m, d, hour, minute, sec int) history.Point {
 		return history.Point{Time: time.Date(y, time.Month(m), d, hour, minute, sec, 0, zone)}
 	}
+	end := func(p history.Point) history.Point { return history.Point{Time: p.Time.Add(time.Second - 1)} }
 	for text, want := range map[string]history.Point{
-		"17":                   {Entry: 17},
-		"2h":                   at(2026, 3, 1, 10, 30, 0),
-		"1h30m":                at(2026, 3, 1, 11, 0, 0),
-		"3d":                   at(2026, 2, 26, 12, 30, 0),
-		"2w":                   at(2026, 2, 15, 12, 30, 0),
-		"0s":                   at(2026, 3, 1, 12, 30, 0),
-		"today":                at(2026, 3, 1, 0, 0, 0),
-		"yesterday":            at(2026, 2, 28, 0, 0, 0),
-		"yesterday 14:00":      at(2026, 2, 28, 14, 0, 0),
-		" 14:00:05 ":           at(2026, 3, 1, 14, 0, 5),
-		"2026-01-31":           at(2026, 1, 31, 0, 0, 0),
-		"2026-01-31 14:00":     at(2026, 1, 31, 14, 0, 0),
-		"2026-01-31T14:00":     at(2026, 1, 31, 14, 0, 0),
-		"2026-01-31T12:00:00Z": at(2026, 1, 31, 14, 0, 0),
+		"17":                             {Entry: 17},
+		"2h":                             at(2026, 3, 1, 10, 30, 0),
+		"1h30m":                          at(2026, 3, 1, 11, 0, 0),
+		"3d":                             at(2026, 2, 26, 12, 30, 0),
+		"2w":                             at(2026, 2, 15, 12, 30, 0),
+		"0s":                             at(2026, 3, 1, 12, 30, 0),
+		"today":                          end(at(2026, 3, 1, 0, 0, 0)),
+		"yesterday":                      end(at(2026, 2, 28, 0, 0, 0)),
+		"yesterday 14:00":                end(at(2026, 2, 28, 14, 0, 0)),
+		" 14:00:05 ":                     end(at(2026, 3, 1, 14, 0, 5)),
+		"2026-01-31":                     end(at(2026, 1, 31, 0, 0, 0)),
+		"2026-01-31 14:00":               end(at(2026, 1, 31, 14, 0, 0)),
+		"2026-01-31T14:00":               end(at(2026, 1, 31, 14, 0, 0)),
+		"2026-01-31T12:00:00Z":           end(at(2026, 1, 31, 14, 0, 0)),
+		"2026-01-31T12:00:00.000000001Z": {Time: time.Date(2026, 1, 31, 12, 0, 0, 1, time.UTC)},
 	} {
 		got, err := parseWhen(text, now)
 		if err != nil || got.Entry != want.Entry || !got.Time.Equal(want.Time) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +70,8 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		return cli.Usagef("give IDs or --all, not both")
 	case len(f.reason) > reviewqueue.MaxReason:
 		return cli.Usagef("--reason is longer than %d bytes", reviewqueue.MaxReason)
+	case !utf8.ValidString(f.reason): // encoding/json would replace the user's characters
+		return cli.Usagef("--reason is not valid UTF-8: convert it first, for example with iconv")
 	}
 	if err := f.refuseAgent("deciding on suggestions", runReview); err != nil {
 		return err
@@ -126,7 +129,7 @@ func (f *decideFlags) print(e *env, out reviewqueue.Outcome) error {
 			fmt.Fprintf(w, "%s has no front matter: a program has removed it, which is no suggestion; restore it with: relayfs suggestions undo %s\n",
 				cli.OneLine(path), shellWords(append([]string{out.FrontMatterRemoved[path]}, f.where...)))
 		}
-		if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
+		if out.Batch != "" {
 			printUndoHint(e, out.Batch, f.where)
 		}
 	})

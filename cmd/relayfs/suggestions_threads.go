@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +71,8 @@ The suggestion stays pending. With the ID of a thread it answers the thread. Wit
 			switch {
 			case r.Text == "":
 				return cli.Usagef("the comment is missing: add --text")
+			case !utf8.ValidString(r.Text): // encoding/json would replace the user's characters
+				return cli.Usagef("the comment is not valid UTF-8: convert it first, for example with iconv")
 			case len(ids) > 1 || len(ids) == 0 && (r.Path == "" || r.Quote == "") || len(ids) == 1 && r.Path+r.Quote != "":
 				return f.noIDErr(sources, cli.Usagef("give the ID of one suggestion or thread, or --note and --quote"))
 			}
@@ -165,7 +168,7 @@ func newResolveCommand(e *env) *cobra.Command {
 func printCommentResult(e *env, out reviewqueue.Outcome, done string, where []string) error {
 	return show(e, out, func(w io.Writer, out reviewqueue.Outcome) {
 		fmt.Fprintf(w, "%s in %s\n", done, cli.Plural(out.Notes, "note"))
-		if out.Notes > 0 {
+		if out.Batch != "" {
 			printUndoHint(e, out.Batch, where)
 		}
 	})

@@ -60,7 +60,7 @@ func NotesOf(list []Suggestion) int {
 }
 
 type Outcome struct {
-	Batch       string             `json:"batch"` // batch to name for an undo
+	Batch       string             `json:"batch"` // batch to name for an undo; "" if nothing has changed
 	Verdict     model.Verdict      `json:"verdict"`
 	Notes       int                `json:"notes"` // number of changed notes
 	Suggestions []Suggestion       `json:"suggestions"`
@@ -85,6 +85,9 @@ func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	}
 	for _, p := range o.Proposals {
 		out.Suggestions = append(out.Suggestions, newProposal(p))
+	}
+	if len(out.Suggestions)+out.Notes == 0 {
+		out.Batch = ""
 	}
 	for _, e := range o.Undone {
 		out.Undone = append(out.Undone, newLogEntry(e, nil))

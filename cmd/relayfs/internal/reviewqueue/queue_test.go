@@ -108,7 +108,10 @@ func TestConflictCounts(t *testing.T) {
 
 func TestOutcomeErr(t *testing.T) {
 	q := New(bridgetest.New(t, map[string]string{"N/a.md": ""}).Workspace)
-	out := q.outcome(bridge.Outcome{Missing: []string{"a1"}, Failed: map[model.Path]error{"N/a.md": model.ErrOffline}}, model.Accepted)
+	out := q.outcome(bridge.Outcome{Batch: "b", Missing: []string{"a1"}, Failed: map[model.Path]error{"N/a.md": model.ErrOffline}}, model.Accepted)
+	if out.Batch != "" {
+		t.Errorf("the batch %q has nothing to undo", out.Batch)
+	}
 	err := out.Err()
 	if err == nil || !strings.Contains(err.Error(), "a1") || !strings.Contains(err.Error(), `"N/a.md": nothing changed`) {
 		t.Errorf("%v", err)

@@ -38,6 +38,7 @@ const (
 	reading // showing the whole note
 	overviewMode
 	historyMode
+	replaced // another suggestion, or a changed one, has taken the place of the one that was shown
 )
 
 // reviewModel is the state of a review. It is immutable: Update returns the next state.
@@ -136,11 +137,16 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 		m.message = cli.Text(msg.err)
 		return m.finishBusy()
 	}
+	before := m.shown()
 	m.loaded = true
 	m.read = noteMsg{} // the note may have changed too
 	m.all = msg.list
 	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t reviewqueue.Thread) bool { return t.Suggestion != "" })
 	m.suggestionList = m.refilter()
+	// Without busy, others have changed the list. The next key may be for the suggestion that was shown before.
+	if now := m.shown(); !m.busy && m.mode == browsing && before != nil && now != nil && !maps.Equal(now, before) {
+		m.mode = replaced
+	}
 	return m.finishBusy()
 }
 
@@ -235,7 +241,7 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		}
 		m.message = "nothing was done"
 		return m, nil
-	case helping:
+	case helping, replaced:
 		m.mode = browsing
 		return m, nil
 	}
@@ -286,7 +292,7 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 func (m reviewModel) currentKey(name string, s *reviewqueue.Suggestion) (tea.Model, tea.Cmd) {
-	this := map[string]string{s.ID: s.Revision}
+	this := m.shown()
 	switch name {
 	case "pgdown", "ctrl+f":
 		m.scrolled = m.scroll(s.ID, 1)
@@ -347,7 +353,7 @@ func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cm
 
 // decide makes a decision. It asks for confirmation before it accepts a stale proposal.
 func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
-	if s := m.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && maps.Equal(r.Shown, map[string]string{s.ID: s.Revision}) {
+	if s := m.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && maps.Equal(r.Shown, m.shown()) {
 		r.Force = true
 		m.mode, m.asked = confirming, r
 		return m, nil
@@ -433,6 +439,15 @@ func (d *suggestionList) current() *reviewqueue.Suggestion {
 		return nil
 	}
 	return &d.visible[d.at]
+}
+
+// shown returns the ID and the revision of the current suggestion, or nil.
+func (d *suggestionList) shown() map[string]string {
+	s := d.current()
+	if s == nil {
+		return nil
+	}
+	return map[string]string{s.ID: s.Revision}
 }
 
 func (d suggestionList) move(by int) suggestionList {

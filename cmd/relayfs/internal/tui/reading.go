@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -206,17 +207,28 @@ func inEditor(id, revision, text string) tea.Cmd {
 			os.Remove(file)
 			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another editor", theEditor(), err)}
 		}
-		data, err := os.ReadFile(file)
-		edited := string(data)
-		if !strings.HasSuffix(text, "\n") { // editors add a line break at the end
-			edited = strings.TrimSuffix(edited, "\n")
-		}
-		if err == nil && edited == text {
-			os.Remove(file)
-			err = errors.New("nothing was changed")
-		}
+		edited, err := readEdited(file, text)
 		return editedMsg{id, revision, edited, file, err}
 	})
+}
+
+// readEdited returns the text that the user has made of text in file.
+func readEdited(file, text string) (string, error) {
+	data, err := os.ReadFile(file)
+	edited := string(data)
+	if !strings.HasSuffix(text, "\n") { // editors add a line break at the end
+		edited = strings.TrimSuffix(strings.TrimSuffix(edited, "\n"), "\r")
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case edited == text:
+		os.Remove(file)
+		return "", errors.New("nothing was changed")
+	case !utf8.ValidString(edited): // encoding/json would replace the user's characters
+		return "", fmt.Errorf("the text is not UTF-8; it is in %s", file)
+	}
+	return edited, nil
 }
 
 func theEditor() string { return cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi") }

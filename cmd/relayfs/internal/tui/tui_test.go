@@ -367,6 +367,23 @@ func TestEditorWithQuotes(t *testing.T) {
 	}
 }
 
+// The text of an editor arrives as it is or, if it is in another encoding, not at all: it then stays in its file.
+func TestReadEdited(t *testing.T) {
+	for saved, want := range map[string]string{"new\n": "new", "new": "new", "a\nb\n\n": "a\nb\n", "a\r\nb\r\n": "a\r\nb", "": "", "caf\xe9\n": "not UTF-8", "old\n": "nothing was changed"} {
+		file := filepath.Join(t.TempDir(), "edited.md")
+		if err := os.WriteFile(file, []byte(saved), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readEdited(file, "old")
+		if err != nil {
+			got = err.Error()
+		}
+		if _, gone := os.Stat(file); !strings.Contains(got, want) || err == nil && got != want || (gone != nil) != (saved == "old\n") {
+			t.Errorf("%q: %q, and the file: %v", saved, got, gone)
+		}
+	}
+}
+
 func TestReviewFilters(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("j", "j", "/", "CLAUDE")
@@ -397,6 +414,28 @@ func TestReviewRefreshes(t *testing.T) {
 	s.press("y", "n", "e", "A", "R", "j", "k") // on nothing
 	if len(s.q.decided) > 0 {
 		t.Errorf("decided %+v", s.q.decided)
+	}
+}
+
+// A key that was meant for the suggestion shown before decides on no other one, and on no other version.
+func TestReviewDoesNotDecideOnWhatHasJustAppeared(t *testing.T) {
+	for _, key := range []string{"y", "n", "A", "a", "e"} {
+		for what, change := range map[string]func(*fakeQueue){
+			"gone":    func(q *fakeQueue) { q.pending = q.pending[1:] },
+			"changed": func(q *fakeQueue) { q.pending[0].Revision, q.pending[0].New = "later", "milk" },
+		} {
+			s := newSitting(t, cards()...)
+			change(s.q)
+			s.send(s.m.cmds.list(s.m.lists)())
+			s.press(key)
+			if len(s.q.decided) > 0 || s.m.mode != browsing {
+				t.Errorf("%s after the suggestion is %s: decided %+v, mode %v", key, what, s.q.decided, s.m.mode)
+			}
+			s.press("y")
+			if len(s.q.decided) != 1 {
+				t.Errorf("%s after the suggestion is %s: then y decides %+v", key, what, s.q.decided)
+			}
+		}
 	}
 }
 

@@ -146,6 +146,8 @@ func (m reviewModel) foot() string {
 		return m.prompt(fmt.Sprintf("%s %d suggestions of this note? y/n", reviewqueue.Imperative(m.asked.Verdict), len(m.asked.Shown)))
 	case helping:
 		return m.SGR(render.Faint, "any key goes back")
+	case replaced:
+		return m.prompt(strings.TrimPrefix(cli.OneLine(m.message)+"; ", "; ") + "the suggestion has changed, or is gone and the next one is shown: any key goes on")
 	}
 	if m.message != "" { // wrapped, because the end of the message is the next step
 		lines := m.wrap(cli.OneLine(m.message))
