@@ -153,6 +153,24 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
+// A socket's path is absolute and short enough, whatever the environment says.
+func TestSocketPath(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
+	t.Chdir(t.TempDir())
+	for _, env := range [][2]string{{"", long}, {long, long}, {"run", "tmp"}} {
+		t.Setenv("XDG_RUNTIME_DIR", env[0])
+		t.Setenv("TMPDIR", env[1])
+		l, path, err := owner.Listen()
+		if err != nil {
+			t.Errorf("with %q: %v", env, err)
+			continue
+		}
+		if l.Close(); !filepath.IsAbs(path) {
+			t.Errorf("with %q: %s", env, path)
+		}
+	}
+}
+
 func TestSocket(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	l, path, err := owner.Listen()
