@@ -499,6 +499,55 @@ func TestNewNameIsTakenAtTheStart(t *testing.T) {
 	}
 }
 
+// forbidding is a source with a folder that nobody may open.
+type forbidding struct {
+	*bridgetest.Source
+	folder string
+}
+
+func (s forbidding) has(rel string) bool { return strings.HasPrefix(rel, s.folder+"/") }
+
+func (s forbidding) Scan(ctx context.Context, found func(model.SourceEntry)) error {
+	return s.Source.Scan(ctx, func(e model.SourceEntry) {
+		if !s.has(e.Rel) {
+			found(e)
+		}
+	})
+}
+
+func (s forbidding) Stat(rel string) (model.SourceEntry, error) {
+	if s.has(rel) {
+		return model.SourceEntry{}, fs.ErrPermission
+	}
+	return s.Source.Stat(rel)
+}
+
+// A folder that cannot be read at one start does not end the proposals in it.
+func TestProposalsOfAnUnreadableFolder(t *testing.T) {
+	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
+	for _, rel := range []string{"Top.md", "a/Doomed.md", "a/Plan.md", "a/b/Other.md"} {
+		src.Person(t).Save(rel, "text of "+rel+"\n")
+	}
+	ws := process(t, src, store)
+	for from, to := range map[model.Path]model.Path{"Notes/a/Plan.md": "Notes/a/Scheme.md", "Notes/Top.md": "Notes/a/b/Top.md"} {
+		if _, err := ws.Rename(t.Context(), from, to, bridge.ChangeRequest{Author: ann}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ws.Remove(t.Context(), "Notes/a/Doomed.md", bridge.ChangeRequest{Author: ann}); err != nil {
+		t.Fatal(err)
+	}
+	want, err := ws.Proposals(t.Context(), "")
+	if err != nil || len(want) != 3 {
+		t.Fatalf("proposals %+v, %v, want three", want, err)
+	}
+	process(t, forbidding{src, "a"}, store)
+	got, err := process(t, src, store).Proposals(t.Context(), "")
+	if err != nil || len(got) != 3 {
+		t.Errorf("once the folder can be read: proposals %+v, %v, want %+v", got, err, want)
+	}
+}
+
 // A file that an agent proposes stays its author's when another one renames it.
 func TestRenamedProposedFileKeepsItsAuthor(t *testing.T) {
 	bob := model.Author{Name: "bob", Session: "s2"}

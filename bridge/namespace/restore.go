@@ -142,7 +142,7 @@ func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found f
 		case model.DecisionStarted:
 			f.started = append(f.started, rec)
 		default:
-			return false
+			return f.isUnreadable(rec)
 		}
 		return true
 	})
@@ -163,6 +163,23 @@ func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found f
 	l.PersistChanges()
 	l.queuedEvents = nil
 	return nil
+}
+
+// isUnreadable reports whether Scan could not read the folder of a proposal. Nothing is known about its file then, so the
+// proposal stays in the store as it is until a start that can read the folder.
+func (f *Root) isUnreadable(rec model.ProposalRecord) bool {
+	s, ok := f.Source.(model.Stater)
+	for _, rel := range []string{rec.Rel, rec.ToDir} {
+		if !ok || rel == "" || f.Lookup(rel) != nil {
+			continue
+		}
+		if _, err := s.Stat(rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.log.Warn("proposal waits for a restart, because its folder cannot be read", model.LogPath, string(f.Path().Join(rec.Rel)),
+				"kind", string(rec.Kind), model.LogErr, err)
+			return true
+		}
+	}
+	return false
 }
 
 // locate sets the source paths of proposals to the paths of their documents, or else of their files. While relayfs was

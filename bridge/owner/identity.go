@@ -227,11 +227,16 @@ func IsWithin(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
+// nested returns an error if the notes of the vault would be served twice: with those of another served vault, or from the
+// mount that shows them.
 func nested(c LockRequest) error {
 	for state, id := range states(filepath.Dir(c.State)) {
 		inside := id.Vault != c.Vault && (IsWithin(id.Vault, c.Vault) || IsWithin(c.Vault, id.Vault))
 		if inside && state != c.State && isOwned(state) {
 			return &NestedError{c.Vault, id.Vault}
+		}
+		if info, err := Read(state); err == nil && info.Mountpoint != "" && IsWithin(info.Mountpoint, c.Vault) && isOwned(state) {
+			return &AlreadyServedError{Name: c.name(), Owner: info}
 		}
 	}
 	return nil

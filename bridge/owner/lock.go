@@ -45,9 +45,15 @@ func (i Info) String() string {
 type AlreadyServedError struct {
 	Name  string // name in the LockRequest
 	Owner *Info  // nil if unknown
+	// Unannounced reports that the other process has the same state folder, but has not announced itself: it is a
+	// command that works without an owner, or is starting.
+	Unannounced bool
 }
 
 func (e *AlreadyServedError) Error() string {
+	if e.Unannounced {
+		return e.Name + " is in use by another relayfs command"
+	}
 	if e.Owner == nil {
 		return e.Name + " is served by another relayfs process that has another state folder"
 	}
@@ -82,16 +88,29 @@ const (
 )
 
 // Acquire takes all locks of claims or none. If another process has one of the locks, the error is an
-// *AlreadyServedError. Acquire creates missing state folders.
+// *AlreadyServedError. Acquire waits for a process that has not announced itself, which usually ends or announces itself
+// soon. It creates missing state folders.
 func Acquire(claims []LockRequest) (*Owner, error) {
-	o := &Owner{claims: claims}
-	for _, c := range claims {
-		if err := o.lock(c); err != nil {
-			o.Release()
+	for end := time.Now().Add(lockRetryWait); ; time.Sleep(time.Millisecond) {
+		o := &Owner{claims: claims}
+		err := o.lockAll()
+		if err == nil {
+			return o, nil
+		}
+		o.Release()
+		if owned, ok := errors.AsType[*AlreadyServedError](err); !ok || !owned.Unannounced || time.Now().After(end) {
 			return nil, err
 		}
 	}
-	return o, nil
+}
+
+func (o *Owner) lockAll() error {
+	for _, c := range o.claims {
+		if err := o.lock(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (o *Owner) notice(format string, args ...any) {
@@ -123,7 +142,11 @@ func (o *Owner) lock(c LockRequest) error {
 	}
 	o.locks = append(o.locks, f)
 	if err := flock(f, c.State); err != nil {
-		return ownedBy(c, err)
+		err = ownedBy(c, err)
+		if owned, ok := errors.AsType[*AlreadyServedError](err); ok {
+			owned.Unannounced = owned.Owner == nil
+		}
+		return err
 	}
 	if c.Vault == "" {
 		return nil
@@ -144,8 +167,8 @@ func (o *Owner) lock(c LockRequest) error {
 
 var errHeld = errors.New("locked by another process")
 
-// lockRetryWait is the maximum wait for a lock whose owner is dead. A child process that the owner was starting may
-// hold copies of the owner's files for a short time.
+// lockRetryWait is the maximum wait for a lock whose owner is dead, or has not announced itself. A child process that a
+// dead owner was starting may hold copies of the owner's files for a short time.
 const lockRetryWait = 10 * time.Second
 
 func flock(f *os.File, state string) error {
@@ -224,7 +247,7 @@ func (o *Owner) Release() {
 			os.Remove(filepath.Join(c.State, infoName))
 		}
 	}
-	for _, f := range o.locks {
+	for _, f := range slices.Backward(o.locks) { // the lock of a state folder after that of its vault, as lock takes them
 		f.Close()
 	}
 	o.locks = nil

@@ -102,6 +102,38 @@ func TestAVaultIsOwnedWhateverTheStateFolder(t *testing.T) {
 	}
 }
 
+// A command that holds a vault without an announcement is waited for. An owner that has announced itself is not.
+func TestACommandIsWaitedFor(t *testing.T) {
+	claim := owner.LockRequest{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
+	for range 20 {
+		command, err := owner.Acquire([]owner.LockRequest{claim})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		time.AfterFunc(5*time.Millisecond, func() {
+			command.Forget()
+			close(ended)
+		})
+		next, err := owner.Acquire([]owner.LockRequest{claim})
+		<-ended
+		if err != nil {
+			t.Fatalf("after the command: %v", err)
+		}
+		next.Release()
+	}
+	starting, err := owner.Acquire([]owner.LockRequest{claim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer starting.Release()
+	time.AfterFunc(5*time.Millisecond, func() { starting.Announce(owner.Info{PID: os.Getpid(), Command: "mount"}) })
+	_, err = owner.Acquire([]owner.LockRequest{claim})
+	if owned, ok := errors.AsType[*owner.AlreadyServedError](err); !ok || owned.Owner == nil {
+		t.Errorf("beside an owner that has just announced itself: %v", err)
+	}
+}
+
 func TestARefusedClaimKeepsNothing(t *testing.T) {
 	a, b := owner.LockRequest{Vault: t.TempDir(), State: t.TempDir()}, owner.LockRequest{Vault: t.TempDir(), State: t.TempDir()}
 	holder, err := owner.Acquire([]owner.LockRequest{b})
@@ -109,6 +141,9 @@ func TestARefusedClaimKeepsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer holder.Release()
+	if err := holder.Announce(owner.Info{PID: os.Getpid(), Command: "mount"}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := owner.Acquire([]owner.LockRequest{a, b}); err == nil {
 		t.Fatal("both claims taken, though one was held")
 	}
@@ -150,6 +185,24 @@ func TestHandOver(t *testing.T) {
 	second.Release()
 	if _, err := owner.Read(claim.State); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// A socket's path is absolute and short enough, whatever the environment says.
+func TestSocketPath(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
+	t.Chdir(t.TempDir())
+	for _, env := range [][2]string{{"", long}, {long, long}, {"run", "tmp"}} {
+		t.Setenv("XDG_RUNTIME_DIR", env[0])
+		t.Setenv("TMPDIR", env[1])
+		l, path, err := owner.Listen()
+		if err != nil {
+			t.Errorf("with %q: %v", env, err)
+			continue
+		}
+		if l.Close(); !filepath.IsAbs(path) {
+			t.Errorf("with %q: %s", env, path)
+		}
 	}
 }
 

@@ -81,12 +81,16 @@ func sweepSockets(dir string) {
 	}
 }
 
-// socketDir returns the folder of the sockets, and creates it if necessary. Its path is usually short, because the path
-// of a socket is limited to 107 bytes.
+// socketDir returns the folder of the sockets, and creates it if necessary. Its path is absolute, because other processes
+// use it, and short, because the path of a socket is limited to 107 bytes.
 func socketDir() (string, error) {
-	dir := filepath.Join(os.TempDir(), "relayfs-"+strconv.Itoa(os.Getuid()))
-	if run := os.Getenv("XDG_RUNTIME_DIR"); run != "" && len(run) < 60 {
+	fits := func(dir string) bool { return filepath.IsAbs(dir) && len(dir) <= 70 }
+	own := "relayfs-" + strconv.Itoa(os.Getuid())
+	dir := filepath.Join("/tmp", own)
+	if run := os.Getenv("XDG_RUNTIME_DIR"); fits(run) {
 		dir = filepath.Join(run, "relayfs")
+	} else if fits(os.TempDir()) {
+		dir = filepath.Join(os.TempDir(), own)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("owner's socket: %w", err)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -73,6 +75,7 @@ func parts(err error) []error {
 // serve opens the sources and serves them to other processes while work runs. mountpoint may be "".
 func (o *serveOptions) serve(ctx context.Context, sources []source.Source, opts serving.Options, command, mountpoint string,
 	work func(context.Context, *serving.Control) error) error {
+	signal.Ignore(syscall.SIGPIPE) // a line of the log that nobody reads any more does not end the process
 	s, err := serving.OpenOrTakeOver(ctx, sources, opts)
 	if err != nil {
 		return err

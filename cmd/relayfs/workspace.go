@@ -140,11 +140,17 @@ func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do f
 	if c != nil {
 		return do(api.NewClient(c))
 	}
-	return f.withSession(ctx, e, sources, func(s *serving.Session) error {
+	err = f.withSession(ctx, e, sources, func(s *serving.Session) error {
 		c, end := s.Client(mcpDefaults(s), f.inAgent())
 		defer end()
 		return do(c)
 	})
+	if serving.OwnerInError(err) != nil { // it has started in the meantime
+		if c, findErr := f.search().Find(ctx, sources); c != nil && findErr == nil {
+			return do(api.NewClient(c))
+		}
+	}
+	return err
 }
 
 func mcpDefaults(s *serving.Session) mcpserver.Options {

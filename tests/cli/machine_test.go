@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +44,39 @@ func TestMountRefusals(t *testing.T) {
 	}
 	if harness.ReadFile(t, filepath.Join(full, "mine.txt")) != "do not hide me" {
 		t.Error("the full folder was hidden")
+	}
+}
+
+// A mount whose log goes to a pipe continues when the pipe's reader has ended.
+func TestMountOutlivesTheReaderOfItsLog(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
+	s := harness.NewSandbox(t)
+	vault, dir := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
+	cmd := s.Command(t.Context(), "mount", vault, dir)
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		_, err = bufio.NewReader(stderr).ReadString('\n') // mounted
+	}
+	if err == nil {
+		err = stderr.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := filepath.Join(dir, "Vault", "note.md")
+	harness.CheckErrno(t, harness.WriteAll(note, []byte(harness.TideTable+"{++a whole mark++}\n")), syscall.EINVAL) // which the log reports
+	if err := harness.WriteAll(note, []byte(harness.TideTable+"more\n")); err != nil {
+		t.Error("a save after that:", err)
+	}
+	if out := s.Run(t, "unmount", dir); out.Code != 0 {
+		t.Error(out.Stderr)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error("relayfs mount:", err)
 	}
 }
 

@@ -193,7 +193,7 @@ func TestVaultMovedWhileServed(t *testing.T) {
 	hasQueue(t, s, after, queue)
 }
 
-// A vault by several paths is one vault, and one inside another is refused.
+// A vault by several paths is one vault, and one inside another or on a mount is refused.
 func TestNestedVaults(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
@@ -219,6 +219,9 @@ func TestNestedVaults(t *testing.T) {
 	m := s.Mount(t, vault)
 	refused(s.Run(t, "mount", inner, dir))
 	refused(s.Run(t, "suggestions", "list", link))
+	for _, args := range [][]string{{"suggestions", "list", m.Path("")}, {"mount", m.Path("Inner"), dir}} { // the vault as the mount shows it
+		harness.CheckRefused(t, s.Run(t, args...), "is already served by")
+	}
 	if got := authored(t, s, outerLink); len(got) != 1 { // from the owner
 		t.Errorf("queue through a symbolic link: %q", got)
 	}

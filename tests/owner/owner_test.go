@@ -6,8 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 	"github.com/relayfs/relayfs/tests/need"
@@ -202,4 +204,31 @@ func TestUnmountOfAnotherPIDNamespace(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("relayfs mount: %v\n%s", err, log)
 	}
+}
+
+// Commands that run at the same time, and while a mount starts, all succeed.
+func TestCommandsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"a.md": "{++a++}\n"})
+	mounted := make(chan struct{})
+	var commands sync.WaitGroup
+	defer commands.Wait()
+	defer close(mounted)
+	for range 2 {
+		commands.Go(func() {
+			for rest := 5; rest > 0; {
+				select {
+				case <-mounted:
+					rest--
+				default:
+				}
+				if out := s.Run(t, "suggestions", "list", vault); out.Code != 0 {
+					t.Errorf("suggestions list: %+v", out)
+				}
+			}
+		})
+	}
+	time.Sleep(200 * time.Millisecond)
+	s.Mount(t, vault)
 }
