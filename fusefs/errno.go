@@ -37,7 +37,7 @@ var errnoTable = []struct {
 	{model.ErrNotEmpty, syscall.ENOTEMPTY, false},
 	{model.ErrIsDir, syscall.EISDIR, false},
 	{model.ErrNotDir, syscall.ENOTDIR, false},
-	{model.ErrNotNote, syscall.EINVAL, true},
+	{model.ErrNotNote, syscall.EPERM, true},
 	{model.ErrClosed, syscall.EIO, false},
 	{fs.ErrNotExist, syscall.ENOENT, false},
 	{fs.ErrExist, syscall.EEXIST, false},

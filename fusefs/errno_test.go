@@ -41,7 +41,7 @@ func TestToErrno(t *testing.T) {
 		{model.ErrNotEmpty, syscall.ENOTEMPTY},
 		{model.ErrIsDir, syscall.EISDIR},
 		{model.ErrNotDir, syscall.ENOTDIR},
-		{model.ErrNotNote, syscall.EINVAL},
+		{model.ErrNotNote, syscall.EPERM},
 		{model.ErrClosed, syscall.EIO},
 		{fs.ErrNotExist, syscall.ENOENT},
 		{fs.ErrExist, syscall.EEXIST},

@@ -375,3 +375,12 @@ f = open("x.md", "w"); f.write(open("Note.md").read().replace("six", "seven")); 
 		})
 	}
 }
+
+// mv would report EINVAL as a move of a directory into itself.
+func TestNoteKeepsItsExtension(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/Note.md": "a\n", "F/data.json": "{}\n"})
+	m.fails(t, "F", "mv Note.md Note.txt", "Operation not permitted")
+	m.fails(t, "F", "mv data.json data.md", "Operation not permitted")
+	m.checkNames(t, "F", "Note.md", "data.json")
+}

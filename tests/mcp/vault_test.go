@@ -154,6 +154,7 @@ func TestMCPChanges(t *testing.T) {
 	}
 	c.MustCall(t, "read", "file_path", "Vault/Plan.md")
 	c.MustCall(t, "edit", "file_path", "Vault/Plan.md", "old_string", "One", "new_string", "Two")
+	c.MustCall(t, "edit", "file_path", "Vault/Plan.md", "old_string", "line", "new_string", "line more")
 	if got := c.MustCall(t, "changes"); got != nothing {
 		t.Errorf("after its own edit: got %q, want %q", got, nothing)
 	}
@@ -169,7 +170,7 @@ func TestMCPChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{`was rejected by`, `because "keep the first"`, "Vault/New.md", "Vault/Gone.md: removed by a user or another program", "Vault/Sub/Deep.md: changed by a user or another program"}
+	want := []string{`Vault/Plan.md:1: {++ more++} (`, `was rejected by`, `because "keep the first"`, "Vault/New.md", "Vault/Gone.md: removed by a user or another program", "Vault/Sub/Deep.md: changed by a user or another program"}
 	harness.WaitFor(t, "what others did in changes", func() bool {
 		got := c.MustCall(t, "changes", "path", "Vault") // which takes nothing off the list
 		for _, w := range want {

@@ -146,7 +146,13 @@ func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
 	if err := model.CheckName(p.Base()); err != nil {
 		return "", &model.Error{Op: "create", Path: p, Err: err}
 	}
-	return p, checkNew(p)
+	if err := checkNew(p); err != nil {
+		return "", err
+	}
+	if strings.HasSuffix(name, "/") {
+		return "", result.InvalidArgument("%q names a folder. Give the path of the document itself; paths look like Folder/sub/Name.md.", name)
+	}
+	return p, nil
 }
 
 func (r Resolver) NewNote(name string) (model.Path, error) {

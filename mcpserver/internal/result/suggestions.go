@@ -148,7 +148,7 @@ func DecisionLines(e model.JournalEntry) []string {
 		if d.Verdict == model.Changed && item.ReplacedBy != nil {
 			became += fmt.Sprintf(" to %q", OneLine(*item.ReplacedBy))
 		}
-		lines = append(lines, fmt.Sprintf("%s:%d: {--%s--}{++%s++} (%s) was %s%s", Escape(e.Path), item.Line, OneLine(item.Old), OneLine(item.New), Escape(item.Author), became, end))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s (%s) was %s%s", Escape(e.Path), item.Line, marks(OneLine(item.Old), OneLine(item.New)), Escape(item.Author), became, end))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, fmt.Sprintf("%s: a decision was %s%s", Escape(e.Path), d.Verdict, end))

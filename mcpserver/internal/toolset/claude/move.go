@@ -60,7 +60,13 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 	if err != nil {
 		return "", "", err
 	}
-	to, err = c.Resolver.NewPath(a.NewPath, info.Kind == model.KindNote)
+	name := a.NewPath
+	if info.Kind == model.KindDir {
+		name = strings.TrimSuffix(name, "/")
+	} else if folder, ok := folderAt(ctx, c, name); ok {
+		return "", "", result.InvalidArgument("%q is a folder. Give the whole new path, for example %q.", string(folder), string(folder.Join(from.Base())))
+	}
+	to, err = c.Resolver.NewPath(name, info.Kind == model.KindNote)
 	switch {
 	case err != nil:
 	case info.Kind == model.KindNote && !to.IsNote(), info.Kind == model.KindFile && to.IsNote():
@@ -71,6 +77,15 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 		err = result.InvalidArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
 	return from, to, err
+}
+
+func folderAt(ctx context.Context, c *tool.Client, name string) (model.Path, bool) {
+	p, err := c.Resolver.LookUp(name)
+	if err != nil {
+		return "", false
+	}
+	info, err := c.Workspace.Stat(ctx, p)
+	return p, err == nil && info.Kind == model.KindDir
 }
 
 // variantOf returns another document whose path differs from the new path only in case or Unicode form, or "" if there
