@@ -17,7 +17,7 @@ import (
 )
 
 // Scan reports the contents of the vault, parents before children. It reads files only to handle the temp files of an
-// earlier process. It returns model.ErrOffline if the vault is missing, or is empty and was not empty before.
+// earlier process. It returns model.ErrOffline as Folder.Find does.
 func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	root, err := v.folder.Find(v.tree.hadEntries)
 	if err != nil {

@@ -175,7 +175,7 @@ func (w *watch) checkRoot() {
 	clear(w.pending)
 	w.notifier.close()
 	w.notifier = &notifier{v: w.v}
-	w.v.log.Warn("vault is offline: the directory is missing, or empty")
+	w.v.log.Warn("vault is offline: its directory is missing, empty, or replaced by another one; put it back, or mount again to serve the other one")
 	w.report(model.SourceEvent{Kind: model.EventOffline})
 }
 

@@ -269,6 +269,12 @@ func TestVanishedVault(t *testing.T) {
 			func(dir string) error { return errorsOf(os.Rename(dir, dir+".away"), os.Mkdir(dir, 0o755)) },
 			func(dir string) error { return errorsOf(os.Remove(dir), os.Rename(dir+".away", dir)) },
 		},
+		"replaced": { // a mountpoint that has files of its own
+			func(dir string) error {
+				return errorsOf(os.Rename(dir, dir+".away"), os.Mkdir(dir, 0o755), os.WriteFile(dir+"/N.md", []byte("stray"), 0o644))
+			},
+			func(dir string) error { return errorsOf(os.RemoveAll(dir), os.Rename(dir+".away", dir)) },
+		},
 		"emptied": {
 			func(dir string) error { return exec.Command("sh", "-c", "rm -rf "+dir+"/*").Run() },
 			func(dir string) error { return os.WriteFile(dir+"/N.md", []byte("other"), 0o644) },

@@ -218,7 +218,7 @@ func TestRenameFlags(t *testing.T) {
 				{"x.tmp", "a.md", unix.RENAME_EXCHANGE, syscall.EINVAL},
 				{"a.md", "sub", unix.RENAME_EXCHANGE, syscall.EINVAL},
 				{"sub", "a.md", unix.RENAME_EXCHANGE, syscall.EINVAL},
-				{"a.md", "pic.png", unix.RENAME_EXCHANGE, syscall.EINVAL},
+				{"a.md", "pic.png", unix.RENAME_EXCHANGE, syscall.EPERM},
 				{"sub", "sub/d.md", unix.RENAME_EXCHANGE, syscall.EINVAL},
 				{"a.md", "b.md", unix.RENAME_NOREPLACE, syscall.EEXIST},
 				{"a.md", "x.tmp", unix.RENAME_NOREPLACE, syscall.EEXIST},

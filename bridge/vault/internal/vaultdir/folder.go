@@ -21,7 +21,8 @@ type Folder struct {
 
 	mu      sync.Mutex // guards the fields below
 	root    ID         // directory that the last Find found
-	offline bool       // the directory is missing, or is empty and was not before
+	born    int64      // its time of birth; 0 if unknown
+	offline bool       // the directory is missing, or is not the vault (see Find)
 }
 
 func Open(on disk.Disk, path string) (*Folder, error) {
@@ -30,13 +31,13 @@ func Open(on disk.Disk, path string) (*Folder, error) {
 		return nil, err
 	}
 	defer root.Close()
-	id, err := IDOfDir(root)
-	return &Folder{Disk: on, Path: path, root: id}, err
+	info, err := root.Info()
+	return &Folder{Disk: on, Path: path, root: IDOf(&info), born: info.Birth}, err
 }
 
 func (f *Folder) OpenRoot() (disk.Dir, error) {
-	root, id, err := f.openAny()
-	if err == nil && !f.isRoot(id) {
+	root, info, err := f.openAny()
+	if err == nil && !f.isRoot(info) {
 		root.Close()
 		err = model.ErrOffline
 	}
@@ -46,64 +47,62 @@ func (f *Folder) OpenRoot() (disk.Dir, error) {
 	return root, nil
 }
 
-func (f *Folder) isRoot(id ID) bool {
+func (f *Folder) isRoot(info disk.Info) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return id == f.root && !f.offline
+	return IDOf(&info) == f.root && !f.offline
 }
 
-func (f *Folder) openAny() (disk.Dir, ID, error) {
-	root, err := f.Disk.OpenRoot(f.Path)
-	if err != nil {
-		return nil, ID{}, fmt.Errorf("%w: %v", model.ErrOffline, err)
-	}
-	id, err := IDOfDir(root)
-	if err != nil {
+func (f *Folder) openAny() (root disk.Dir, info disk.Info, err error) {
+	if root, err = f.Disk.OpenRoot(f.Path); err == nil {
+		if info, err = root.Info(); err == nil {
+			return root, info, nil
+		}
 		root.Close()
-		return nil, ID{}, fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
-	return root, id, nil
+	return nil, info, fmt.Errorf("%w: %v", model.ErrOffline, err)
 }
 
 // Find opens the directory that is at the path now, and makes it the vault's directory. It returns model.ErrOffline if
-// there is no directory, or if the directory is empty but old reports that the vault had entries: the mountpoint of a
-// removed disk is an empty directory.
+// there is no directory, or if old reports that the vault had entries but the directory is empty or was made at another
+// time: it may be the mountpoint of a removed disk.
 func (f *Folder) Find(old func() bool) (disk.Dir, error) {
-	root, id, err := f.openAny()
+	root, info, err := f.openAny()
 	if err != nil {
 		return nil, err
 	}
-	if err := f.adopt(root, id, old); err != nil {
+	if err := f.adopt(root, info, old); err != nil {
 		root.Close()
 		return nil, err
 	}
 	return root, nil
 }
 
-func (f *Folder) adopt(root disk.Dir, id ID, old func() bool) error {
+func (f *Folder) adopt(root disk.Dir, info disk.Info, old func() bool) error {
 	names, err := root.Names(1)
 	if err != nil {
 		return fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
-	away := len(names) == 0 && old()
+	had := old()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.offline = away; away {
-		return fmt.Errorf("%w: the directory is empty", model.ErrOffline)
+	other := f.born != 0 && info.Birth != 0 && info.Birth != f.born
+	if f.offline = had && (other || len(names) == 0); f.offline {
+		return fmt.Errorf("%w: the directory is empty, or another one", model.ErrOffline)
 	}
-	f.root = id
+	f.root, f.born = IDOf(&info), info.Birth
 	return nil
 }
 
 // Present reports whether the directory of Find is still there. If it is not, OpenRoot returns model.ErrOffline until
 // the next Find.
 func (f *Folder) Present(old func() bool) bool {
-	root, id, err := f.openAny()
+	root, info, err := f.openAny()
 	if err == nil {
 		defer root.Close()
 		err = model.ErrOffline
-		if f.isRoot(id) {
-			err = f.adopt(root, id, old)
+		if f.isRoot(info) {
+			err = f.adopt(root, info, old)
 		}
 	}
 	f.mu.Lock()

@@ -202,18 +202,15 @@ func inEditor(id, revision, text string) tea.Cmd {
 		os.Remove(file)
 		return func() tea.Msg { return editedMsg{err: err} }
 	}
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
-		if err != nil {
-			os.Remove(file)
-			return editedMsg{err: fmt.Errorf("the editor %s: %w; set $EDITOR to another editor", theEditor(), err)}
-		}
-		edited, err := readEdited(file, text)
+	return tea.ExecProcess(cmd, func(ended error) tea.Msg {
+		edited, err := readEdited(file, text, ended)
 		return editedMsg{id, revision, edited, file, err}
 	})
 }
 
-// readEdited returns the text that the user has made of text in file.
-func readEdited(file, text string) (string, error) {
+// readEdited returns the text that the user has made of text in file. ended is the error of the editor. A changed text stays
+// in its file if readEdited returns an error.
+func readEdited(file, text string, ended error) (string, error) {
 	data, err := os.ReadFile(file)
 	edited := string(data)
 	if !strings.HasSuffix(text, "\n") { // editors add a line break at the end
@@ -224,7 +221,12 @@ func readEdited(file, text string) (string, error) {
 		return "", err
 	case edited == text:
 		os.Remove(file)
+		if ended != nil {
+			return "", fmt.Errorf("the editor %s: %w; set $EDITOR to another editor", theEditor(), ended)
+		}
 		return "", errors.New("nothing was changed")
+	case ended != nil:
+		return "", fmt.Errorf("the editor %s: %w; the text is in %s", theEditor(), ended, file)
 	case !utf8.ValidString(edited): // encoding/json would replace the user's characters
 		return "", fmt.Errorf("the text is not UTF-8; it is in %s", file)
 	}

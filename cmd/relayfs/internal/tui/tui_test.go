@@ -374,12 +374,22 @@ func TestReadEdited(t *testing.T) {
 		if err := os.WriteFile(file, []byte(saved), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := readEdited(file, "old")
+		got, err := readEdited(file, "old", nil)
 		if err != nil {
 			got = err.Error()
 		}
 		if _, gone := os.Stat(file); !strings.Contains(got, want) || err == nil && got != want || (gone != nil) != (saved == "old\n") {
 			t.Errorf("%q: %q, and the file: %v", saved, got, gone)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "edited.md")
+	for saved, want := range map[string]string{"new\n": "the text is in " + file, "old\n": "set $EDITOR"} {
+		if err := os.WriteFile(file, []byte(saved), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readEdited(file, "old", errors.New("exit status 1"))
+		if _, gone := os.Stat(file); err == nil || !strings.Contains(err.Error(), want) || (gone != nil) != (saved == "old\n") {
+			t.Errorf("%q, after which the editor failed: %v, and the file: %v", saved, err, gone)
 		}
 	}
 }
