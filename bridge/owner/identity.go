@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 )
@@ -78,6 +79,9 @@ func saveIdentity(c LockRequest) error {
 	now, err := identify(c.Vault)
 	if err != nil {
 		return nil // opening the vault will report this error
+	}
+	if !utf8.ValidString(c.Vault) { // JSON would have another path, at which no vault is
+		return nil
 	}
 	if stored, ok := readIdentity(c.State); ok && (stored == now || isEmpty(c.Vault)) {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -99,6 +100,22 @@ func TestAVaultIsOwnedWhateverTheStateFolder(t *testing.T) {
 	var owned *owner.AlreadyServedError
 	if !errors.As(err, &owned) || owned.Owner != nil {
 		t.Fatalf("got %v, want an OwnedError without an owner", err)
+	}
+}
+
+// A path that JSON cannot hold is not recorded, so no other vault is told that this one is gone.
+func TestAVaultWhosePathIsNotUTF8(t *testing.T) {
+	vault, state := filepath.Join(t.TempDir(), "caf\xe9"), t.TempDir()
+	if err := errors.Join(os.Mkdir(vault, 0o700), os.WriteFile(filepath.Join(vault, "N.md"), nil, 0o600)); err != nil {
+		t.Skip(err)
+	}
+	o, err := owner.Acquire([]owner.LockRequest{{Vault: vault, State: state}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Release()
+	if _, err := os.Stat(filepath.Join(state, "vault.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("vault.json: %v", err)
 	}
 }
 

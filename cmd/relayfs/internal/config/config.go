@@ -63,13 +63,12 @@ func Read(flag string, isNew bool, root *cobra.Command, settings func(*cobra.Com
 		return &Config{File: file, found: true}, cli.WithHint(cli.Usagef("configuration %q is not a file", file), "name a file with --config or $RELAYFS_CONFIG")
 	}
 	c := &Config{File: file, Sum: SumOf(file), flags: make(map[string][]string), known: configurable(root, settings)}
-	var values map[string]any
-	_, err = toml.DecodeFile(file, &values)
-	if errors.Is(err, fs.ErrNotExist) && (isNew || named == "") {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) && (isNew || named == "") {
 		return c, nil
 	}
 	c.found = true
-	if err != nil {
+	var values map[string]any
+	if _, err = toml.DecodeFile(file, &values); err != nil {
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
 			return c, cli.Usagef("configuration %q, line %d, is not TOML: %s", file, parse.Position.Line, parse.Message)
 		}

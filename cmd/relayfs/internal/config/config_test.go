@@ -3,6 +3,9 @@
 package config
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -30,5 +33,26 @@ func TestANamedPipeIsRefused(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("Read waits for a writer of the named pipe")
+	}
+}
+
+// A link to a file that is missing is not a missing configuration: the file may hide notes.
+func TestADanglingLinkIsAnError(t *testing.T) {
+	t.Setenv("RELAYFS_CONFIG", "")
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	read := func() error {
+		_, err := Read("", false, &cobra.Command{}, func(*cobra.Command) *pflag.FlagSet { return &pflag.FlagSet{} })
+		return err
+	}
+	if err := read(); err != nil {
+		t.Errorf("without a file: %v", err)
+	}
+	file := filepath.Join(dir, "relayfs", "config.toml")
+	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o700), os.Symlink("elsewhere.toml", file)); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("with a link: %v", err)
 	}
 }
