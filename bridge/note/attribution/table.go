@@ -264,7 +264,7 @@ func (t *Table) Add(rec *model.Record) {
 	if d != nil {
 		t.addRemaps(d.Remaps)
 		t.addMarks(rec, w) // which were pending before the decision
-		t.decide(rec, w)
+		t.decide(rec)
 	}
 	if fm := rec.FrontMatter; fm != nil {
 		t.update(fm.Typed, func(f Fact) Fact { f.Syntax = false; return f })
@@ -436,48 +436,12 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 	return s
 }
 
-func (t *Table) decide(rec *model.Record, w *Writer) {
+func (t *Table) decide(rec *model.Record) {
 	d := rec.Decision
 	t.update(d.ByHand, func(f Fact) Fact { f.By = nil; return f })
 	t.addRejected(rec)
 	if d.Verdict == model.Undone {
-		for _, run := range d.Runs {
-			t.update([]model.IDRange{run.At}, func(f Fact) Fact { f.Undone = true; return f })
-		}
-		t.update(d.Plain, func(f Fact) Fact {
-			if f.Ins.Of != nil && f.Ins.Of.Comment { // the comment may be pending at its present place
-				return f
-			}
-			return f.Settled()
-		})
-		added, deleted := make(map[*Suggestion][]model.IDRange), make(map[*Suggestion][]model.IDRange) // what the undo has marked
-		for _, run := range d.Again {
-			t.update([]model.IDRange{run.At}, func(f Fact) Fact {
-				again := f.Again(run.Role, d.UndoesSeq)
-				for _, a := range again.Dels { // also a suggestion below the one that was decided
-					if isPending(a) && !slices.Contains(f.Dels, a) {
-						a.Of.pendAgain()
-						deleted[a.Of] = append(deleted[a.Of], run.At)
-					}
-				}
-				if a := again.Ins; a.Of != nil && isPending(a) && a != f.Ins {
-					a.Of.pendAgain()
-					added[a.Of] = append(added[a.Of], run.At)
-				}
-				return again
-			})
-		}
-		for s, runs := range added {
-			s.add = with(s.add, runs)
-		}
-		for s, runs := range deleted {
-			s.del = with(s.del, runs)
-		}
-		for _, item := range d.Items {
-			if s := t.byID[item.ID]; s != nil {
-				s.pendAgain()
-			}
-		}
+		t.undo(d)
 		return
 	}
 	for _, run := range d.Runs {
@@ -503,6 +467,46 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 					next.unmark()
 				}
 			}
+		}
+	}
+}
+
+func (t *Table) undo(d *model.Decision) {
+	for _, run := range d.Runs {
+		t.update([]model.IDRange{run.At}, func(f Fact) Fact { f.Undone = true; return f })
+	}
+	t.update(d.Plain, func(f Fact) Fact {
+		if f.Ins.Of != nil && f.Ins.Of.Comment { // the comment may be pending at its present place
+			return f
+		}
+		return f.Settled()
+	})
+	added, deleted := make(map[*Suggestion][]model.IDRange), make(map[*Suggestion][]model.IDRange) // what the undo has marked
+	for _, run := range d.Again {
+		t.update([]model.IDRange{run.At}, func(f Fact) Fact {
+			again := f.Again(run.Role, d.UndoesSeq)
+			for _, a := range again.Dels { // also a suggestion below the one that was decided
+				if isPending(a) && !slices.Contains(f.Dels, a) {
+					a.Of.pendAgain()
+					deleted[a.Of] = append(deleted[a.Of], run.At)
+				}
+			}
+			if a := again.Ins; a.Of != nil && isPending(a) && a != f.Ins {
+				a.Of.pendAgain()
+				added[a.Of] = append(added[a.Of], run.At)
+			}
+			return again
+		})
+	}
+	for s, runs := range added {
+		s.add = with(s.add, runs)
+	}
+	for s, runs := range deleted {
+		s.del = with(s.del, runs)
+	}
+	for _, item := range d.Items {
+		if s := t.byID[item.ID]; s != nil {
+			s.pendAgain()
 		}
 	}
 }
