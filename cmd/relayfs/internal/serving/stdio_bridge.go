@@ -35,7 +35,7 @@ type stdioBridge struct {
 	client  mcpserver.Client
 	log     *slog.Logger
 
-	writing sync.Mutex // guards the fields below
+	writing sync.Mutex // guards the fields below; mu may be locked while it is held
 	out     io.Writer
 
 	connecting sync.Mutex // held while a session starts; mu may be locked while it is held
@@ -152,29 +152,39 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// asked records a message of the server if it is a question. After the end of the input, it answers the question.
-func (b *stdioBridge) asked(ctx context.Context, s *mcpSession, line []byte) {
+// tell passes a message of the server to the client. If the message is a question, and the client's input has ended, tell
+// answers it.
+func (b *stdioBridge) tell(ctx context.Context, s *mcpSession, line []byte) error {
 	var m message
-	if json.Unmarshal(line, &m) != nil || !m.isRequest() {
-		return
-	}
-	b.mu.Lock()
-	b.questions[string(m.ID)] = s
-	ended := b.inputEnded
-	b.mu.Unlock()
+	question := json.Unmarshal(line, &m) == nil && m.isRequest()
+	b.writing.Lock()
+	ended := question && b.asked(s, m)
+	err := b.write(line)
+	b.writing.Unlock()
 	if ended {
 		go b.refuseQuestions(ctx)
 	}
+	return err
+}
+
+// asked records a question, and reports whether the input has ended.
+func (b *stdioBridge) asked(s *mcpSession, question message) (ended bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.questions[string(question.ID)] = s
+	return b.inputEnded
 }
 
 // refuseQuestions answers the questions that the client can no longer answer, because its input has ended. Otherwise the
 // requests that wait for an answer would not end.
 func (b *stdioBridge) refuseQuestions(ctx context.Context) {
+	b.writing.Lock() // a question precedes the response to the request that waits for its answer
 	b.mu.Lock()
 	b.inputEnded = true
 	open := maps.Clone(b.questions)
 	clear(b.questions)
 	b.mu.Unlock()
+	b.writing.Unlock()
 	for id, s := range open {
 		if _, err := s.post(ctx, errorAnswer(message{ID: json.RawMessage(id)}, "the client has ended"), func() {}); err != nil {
 			b.log.Debug("cannot answer a question", model.LogErr, err)
@@ -380,11 +390,8 @@ func (b *stdioBridge) follow(ctx context.Context, s *mcpSession) {
 		if err != nil {
 			break
 		}
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
-			b.asked(ctx, s, data)
-			if b.send(bytes.TrimSuffix(data, []byte("\n"))) != nil {
-				break
-			}
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && b.tell(ctx, s, bytes.TrimSpace(data)) != nil {
+			break
 		}
 	}
 	s.stream.Body.Close()
@@ -430,13 +437,17 @@ func (s *mcpSession) post(ctx context.Context, line []byte, started func()) (ans
 	return bytes.TrimSpace(answer), err
 }
 
-// send writes a message to the client. It ignores an empty message.
 func (b *stdioBridge) send(message []byte) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	return b.write(message)
+}
+
+// write writes a message to the client. It ignores an empty message. The caller must hold b.writing.
+func (b *stdioBridge) write(message []byte) error {
 	if len(message) == 0 {
 		return nil
 	}
-	b.writing.Lock()
-	defer b.writing.Unlock()
 	_, err := b.out.Write(append(message, '\n'))
 	return err
 }
