@@ -886,6 +886,8 @@ func (m *mix) agentWrites(now scene) (step, error) {
 			s.typed, s.keepsO = m.unlessMarked(now, at, w), false
 			stale = true
 			m.save(now.raw, []diffwrap.Edit{{Off: at, New: " " + w + " "}})
+			// The write may be first, and change only which text is pending: then two states have the text.
+			m.held = slices.DeleteFunc(m.held, func(x scene) bool { return x.raw == now.raw })
 		}
 	}
 	if stale { // a user may have parted joined words: then they stay, and the agent moves a copy

@@ -11,13 +11,14 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// wholeWords extends each edit that replaces part of a word to the whole word. Otherwise letters that the old and the
-// new word share would count as kept, and two writers' words would mix. It also extends every edit that touches a word
-// for which lost returns true: another writer has changed that word. lost may be nil.
+// wholeWords extends each edit that replaces part of a word to the whole word, and each deletion from one word into
+// another to both words. Otherwise letters that the old and the new word share would count as kept, and two writers'
+// words would mix. It also extends every edit that touches a word for which lost returns true: another writer has
+// changed that word. lost may be nil.
 func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
 	cut := func(e diffwrap.Edit) (start, end int) { return wordsCut(text, e) }
 	return extended(text, edits, cut, func(group []diffwrap.Edit, whole diffwrap.Edit) []diffwrap.Edit {
-		if !replaces(group) && (lost == nil || !lost(diffwrap.Span{Start: whole.Off, End: whole.Off + whole.Len})) {
+		if !replaces(group) && !slices.ContainsFunc(group, func(e diffwrap.Edit) bool { return joinsWords(text, e) }) && (lost == nil || !lost(diffwrap.Span{Start: whole.Off, End: whole.Off + whole.Len})) {
 			return group
 		}
 		if whole = trimmed(text, whole); whole.Len > 0 || whole.New != "" {
@@ -27,8 +28,9 @@ func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span
 	})
 }
 
-// withComments extends each edit that deletes one delimiter of a comment, and not the other one, to the whole comment.
-// Otherwise a delimiter of an old comment would count as kept in a new one, which would get what others put beside it.
+// withComments extends each edit that deletes a delimiter of a comment to the whole comment. Otherwise a delimiter of an
+// old comment would count as kept in a new one, which would get what others put beside it.
+// With the inverse edits it does the same for new comments, which could otherwise keep text from outside of a comment.
 func withComments(text string, edits []diffwrap.Edit, comments []token) []diffwrap.Edit {
 	cut := func(e diffwrap.Edit) (start, end int) {
 		start, end = e.Off, e.Off+e.Len
@@ -40,10 +42,7 @@ func withComments(text string, edits []diffwrap.Edit, comments []token) []diffwr
 		}
 		return start, end
 	}
-	return extended(text, edits, cut, func(group []diffwrap.Edit, whole diffwrap.Edit) []diffwrap.Edit {
-		if last := group[len(group)-1]; whole.Off == group[0].Off && whole.Off+whole.Len == last.Off+last.Len {
-			return group
-		}
+	return extended(text, edits, cut, func(_ []diffwrap.Edit, whole diffwrap.Edit) []diffwrap.Edit {
 		return []diffwrap.Edit{whole}
 	})
 }
@@ -115,6 +114,13 @@ func replaces(edits []diffwrap.Edit) bool {
 		slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" })
 }
 
+// joinsWords reports whether an edit of text only deletes, and makes one word of parts of two.
+func joinsWords(text string, e diffwrap.Edit) bool {
+	start, end := wordsCut(text, e)
+	notInWord := func(r rune) bool { return !joins(r) }
+	return e.New == "" && start < e.Off && end > e.Off+e.Len && strings.ContainsFunc(text[e.Off:e.Off+e.Len], notInWord)
+}
+
 // wordsCut returns the range of text that an edit changes, extended to the words that it cuts. A word that only
 // touches the edit is not cut.
 func wordsCut(text string, e diffwrap.Edit) (start, end int) {
@@ -161,6 +167,17 @@ func scriptOf(shared []Match, base, current string) (edits []diffwrap.Edit) {
 		a, b = s.A+s.Len, s.B+s.Len
 	}
 	return edits
+}
+
+// inverse returns the edits of after that make text of it again. after is text with the edits.
+func inverse(text string, edits []diffwrap.Edit) []diffwrap.Edit {
+	back := make([]diffwrap.Edit, len(edits))
+	moved := 0
+	for i, e := range edits {
+		back[i] = diffwrap.Edit{Off: e.Off + moved, Len: len(e.New), New: text[e.Off : e.Off+e.Len]}
+		moved += len(e.New) - e.Len
+	}
+	return back
 }
 
 // PositionedEdit is an edit with its positions in UTF-16 units.

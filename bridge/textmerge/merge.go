@@ -48,6 +48,7 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 	if strings.Contains(before, "{>>") {
 		comments = tokensOf(before)
 		edits = withComments(before, edits, comments)
+		edits = inverse(after, withComments(after, inverse(before, edits), tokensOf(after)))
 	}
 	slide(before, after, edits, comments)
 	return edits

@@ -3,6 +3,7 @@ package textmerge
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +135,23 @@ func TestMergeTakesACommentForOneWord(t *testing.T) {
 		}
 	}
 }
+
+// An agent puts a word that it keeps into a comment. What a user has typed beside the word is in no comment.
+func TestMergePutsOnlyTheWritersTextIntoANewComment(t *testing.T) {
+	doc, text, base := docOf("one two three {>>two<<}\n")
+	for _, user := range []string{"one mine two three {>>two<<}\n", "one two mine three {>>two<<}\n", "one mine three {>>two<<}\n"} {
+		current := edit(doc, text, user)
+		for _, agent := range []string{"one {>>two<<} three\n", "one {>>two<<}\n", "one new {>>two three<<}\n", "{>>one two<<} three {>>two<<}\n"} {
+			got := Merge(base, current, agent)
+			if strings.Contains(wholeComment.ReplaceAllString(got, ""), "mine") {
+				continue
+			}
+			t.Errorf("a user writes %q, an agent %q: got %q", user, agent, got)
+		}
+	}
+}
+
+var wholeComment = regexp.MustCompile(`\{>>.*?<<\}`)
 
 // TestMergeSeparatesWords replaces text in which others have typed two words. The deletion of the text between these
 // words must not make them one word.
@@ -283,6 +301,8 @@ func TestWholeWords(t *testing.T) {
 		{"früh 王国", "froh 王宮", "[früh]{froh} 王[国]{宮}"},
 		{"abcdefgh", "abcd, eXgh", "[abcdefgh]{abcd, eXgh}"},
 		{"p001 p002", "p011 p012", "[p001]{p011} [p002]{p012}"},
+		{"p10q a8q x", "p1q x", "[p10q a8q]{p1q} x"},
+		{"one two", "onetwo", "one[ ]two"},
 	}
 	for _, tt := range tests {
 		edits := wholeWords(tt.old, diffwrap.Diff(tt.old, tt.new), nil)
