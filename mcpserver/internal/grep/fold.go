@@ -1,7 +1,6 @@
 package grep
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,10 +9,7 @@ import (
 // case if there is one, otherwise the smallest. It maps all digits that are not ASCII to 0, so that \d has only ten.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
+		return rune(foldASCII(byte(r)))
 	}
 	if unicode.IsDigit(r) {
 		return '0'
@@ -28,8 +24,29 @@ func foldRune(r rune) rune {
 	return least
 }
 
+func foldASCII(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
 // Fold folds every rune separately. So if s contains t, Fold(s) contains Fold(t).
-func Fold(s string) string { return strings.Map(foldRune, s) }
+func Fold(s string) string { return string(appendFold(nil, s)) }
+
+func appendFold(b []byte, s string) []byte {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			b = append(b, foldASCII(c))
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		b = utf8.AppendRune(b, foldRune(r))
+		i += n
+	}
+	return b
+}
 
 func orbit(r rune) []rune {
 	all := []rune{r}

@@ -27,17 +27,18 @@ func (s *Signature) Known() bool { return s != nil && s.known }
 
 // SignatureMaker makes one signature at a time, and reuses its memory for the next.
 type SignatureMaker struct {
-	seen []uint64 // has a bit for each of the 2^24 trigrams
-	list []uint32 // the trigrams whose bits are set in seen
+	seen   []uint64 // has a bit for each of the 2^24 trigrams
+	list   []uint32 // the trigrams whose bits are set in seen
+	folded []byte
 }
 
 func (m *SignatureMaker) Make(text string) *Signature {
 	if m.seen == nil {
 		m.seen = make([]uint64, 1<<24/64)
 	}
-	m.list = m.list[:0]
+	m.list, m.folded = m.list[:0], appendFold(m.folded[:0], text)
 	var t uint32
-	for i, c := range []byte(Fold(text)) {
+	for i, c := range m.folded {
 		t = t<<8&0xffffff | uint32(c)
 		if i >= 2 && m.seen[t/64]&(1<<(t%64)) == 0 {
 			m.seen[t/64] |= 1 << (t % 64)
