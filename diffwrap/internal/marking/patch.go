@@ -26,11 +26,10 @@ type Patch struct {
 	Owners                    map[int]critic.Owner    // known owners of cells, by offset
 	Fixed                     map[string]bool         // suggestions of the writer's earlier sessions that the change leaves alone
 	Bare                      map[string]bool         // comments to write as such; others are added text
-	Literal                   map[string]bool         // literal text that looks like a comment in new text
+	OfNote                    map[string]bool         // comments that the note has, or had before the writer deleted them
 	Metadata, Tail            string                  // text after the opener of a mark, and after the mark
 	pieces                    []Piece
-	shown                     map[string]bool // comments in Old
-	oldNotes, newNotes        []span.Span     // the comments in Old and New
+	oldNotes, newNotes        []span.Span // the comments in Old and New
 	comparer                  align.Comparer
 }
 
@@ -67,41 +66,37 @@ func (p *Patch) keepWords(hunks []align.Hunk) []align.Hunk {
 	return p.comparer.KeepWords(align.Side{Text: p.Old, Comments: p.oldNotes}, align.Side{Text: p.New, Comments: p.newNotes}, hunks, false)
 }
 
-// noteSpans returns the spans of the open comments in the accepted view, and sets p.shown.
+// noteSpans returns the spans of the open comments in the accepted view.
 func (p *Patch) noteSpans() []span.Span {
 	var out []span.Span
-	p.shown = make(map[string]bool)
 	for _, x := range p.pieces {
 		if x.cell.Kind == critic.Comment && !x.View.Empty() {
 			out = append(out, x.View)
-			p.shown[x.Of(p.Doc.Raw)] = true
 		}
 	}
 	return out
 }
 
-// comments finds the comments in new text, except those in p.Literal. Literal braces before a comment of the note may
-// parse as the opener of a longer comment, which the note does not have; comments then returns the comment of the note.
+// comments finds the comments in new text. What else looks like one is literal text. Literal braces before a comment of
+// the note may parse as the opener of a longer comment, which the note does not have; comments then returns the comment
+// of the note.
 func (p *Patch) comments(text string) []span.Span {
 	var out []span.Span
 	for _, c := range critic.CommentsIn(text) {
-		s := c.Span
-		if read := c.Of(text); !p.shown[read] && !p.Bare[read] {
-			if p.Literal[read] {
-				continue
+		if read := c.Of(text); p.OfNote[read] || p.Bare[read] {
+			out = append(out, c.Span)
+			continue
+		}
+		for at := c.Start + 1; at < c.End; at++ {
+			end := c.End
+			if c.End < len(text) && p.OfNote[text[at:c.End+1]] { // Relay's comments end with a second brace
+				end++
 			}
-			for at := c.Start + 1; at < c.End; at++ {
-				end := c.End
-				if c.End < len(text) && p.shown[text[at:c.End+1]] { // Relay's comments end with a second brace
-					end++
-				}
-				if text[at] == '{' && p.shown[text[at:end]] {
-					s = span.New(at, end)
-					break
-				}
+			if text[at] == '{' && p.OfNote[text[at:end]] {
+				out = append(out, span.New(at, end))
+				break
 			}
 		}
-		out = append(out, s)
 	}
 	return out
 }
