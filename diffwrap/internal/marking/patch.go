@@ -29,7 +29,8 @@ type Patch struct {
 	OfNote                    map[string]bool         // comments that the note has, or had before the writer deleted them
 	Metadata, Tail            string                  // text after the opener of a mark, and after the mark
 	pieces                    []Piece
-	oldNotes, newNotes        []span.Span // the comments in Old and New
+	sizes                     map[int]bool // sizes of the comments in OfNote
+	oldNotes, newNotes        []span.Span  // the comments in Old and New
 	comparer                  align.Comparer
 }
 
@@ -38,6 +39,10 @@ type Patch struct {
 // writer changes.
 func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	p.pieces = p.cut()
+	p.sizes = make(map[int]bool)
+	for note := range p.OfNote {
+		p.sizes[len(note)] = true
+	}
 	body := p.New[p.NewBody:]
 	p.oldNotes = p.noteSpans()
 	before := align.Side{Text: p.Old[p.OldBody:], Comments: span.Shift(p.oldNotes, -p.OldBody)}
@@ -87,18 +92,26 @@ func (p *Patch) comments(text string) []span.Span {
 			out = append(out, c.Span)
 			continue
 		}
-		for at := c.Start + 1; at < c.End; at++ {
-			end := c.End
-			if c.End < len(text) && p.OfNote[text[at:c.End+1]] { // Relay's comments end with a second brace
-				end++
-			}
-			if text[at] == '{' && p.OfNote[text[at:end]] {
-				out = append(out, span.New(at, end))
-				break
-			}
+		if note := p.noteWithin(text, c.Span); !note.Empty() {
+			out = append(out, note)
 		}
 	}
 	return out
+}
+
+// noteWithin finds a comment of the note that ends with a longer comment. Relay's comments end with a second brace.
+func (p *Patch) noteWithin(text string, c span.Span) (note span.Span) {
+	for at := c.Start + 1; at < c.End; at++ {
+		if text[at] != '{' {
+			continue
+		}
+		for _, end := range []int{min(c.End+1, len(text)), c.End} {
+			if p.sizes[end-at] && p.OfNote[text[at:end]] {
+				return span.New(at, end)
+			}
+		}
+	}
+	return note
 }
 
 type role uint8
