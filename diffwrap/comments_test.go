@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -147,6 +148,10 @@ func ownComments(raw string, known Known, want string, own, waiting []Span) erro
 
 // TestManyOpeners bounds what is done to find out who signed what, in texts that are nothing but openers.
 func TestManyOpeners(t *testing.T) {
+	notes := ""
+	for k := range 100 {
+		notes += fmt.Sprintf("a {>>why %d?<<}\n", k)
+	}
 	for _, piece := range []string{`{>>{"`, `{{author="`, `{++{"a":"`, "{--{>--}", `{--{{`, "{{"} {
 		text := strings.Repeat(piece, 200_000/len(piece)) + `"}@@<<}++}--}`
 		start := time.Now()
@@ -155,6 +160,7 @@ func TestManyOpeners(t *testing.T) {
 			_, _, _ = Options{Known: known}.apply(raw, "b\n")
 		}
 		_, _, _ = Options{}.apply(text, "b\n")
+		_, _, _ = Options{}.apply(notes, "```\n"+text)
 		if took := time.Since(start); took > need.Scaled(time.Minute) {
 			t.Errorf("%q: %v", piece, took)
 		} else {

@@ -10,7 +10,8 @@ import (
 var (
 	// ErrAmbiguous: a literal delimiter would be read as markup, or would swallow markup that Put has to write.
 	ErrAmbiguous = errors.New("a literal delimiter would be read as CriticMarkup")
-	// ErrMark: the new text holds a whole new mark, which acceptance would turn into a suggestion or a highlight.
+	// ErrMark: the new text holds a whole new mark, which acceptance would turn into a suggestion or a highlight, or the
+	// closer of a highlight in that highlight.
 	ErrMark = errors.New("the text would be read as CriticMarkup")
 	// ErrForeign: the change overlaps another author's pending suggestion, or a comment that awaits a decision.
 	ErrForeign = errors.New("the change touches another author's pending suggestion")

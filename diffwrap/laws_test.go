@@ -63,6 +63,21 @@ func TestLaws(t *testing.T) {
 	}
 }
 
+// TestLawsThatFailed runs rounds that failed in the past.
+func TestLawsThatFailed(t *testing.T) {
+	for _, tc := range []struct{ alphabet, seed string }{
+		{"markdown", "324171938285"},
+	} {
+		t.Setenv("RELAYFS_SEED", tc.seed)
+		letters := newAlphabet(t, tc.alphabet)
+		randomtest.Check(t, 1, func(t testing.TB, r *rand.Rand) {
+			if err := checkLaws(letters.generator(r), &tally{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 // checkLaws makes one raw text and one change of it, and checks the laws on the result.
 func checkLaws(g *generator, sum *tally) error {
 	raw := g.raw()

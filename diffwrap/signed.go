@@ -10,19 +10,18 @@ import (
 )
 
 // checkSigned refuses comments of several lines, and comments in another author's name. It allows comments that the note
-// already has, so that the writer may move them. It also sets p.Bare and p.Literal.
+// already has, so that the writer may move them. It also sets p.Bare and p.OfNote.
 func (p *putter) checkSigned() error {
 	body := p.New[p.NewBody:]
-	known, ofNote := p.knownComments()
-	p.Bare, p.Literal = make(map[string]bool), make(map[string]bool)
+	known := p.knownComments()
+	p.Bare = make(map[string]bool)
 	var zones *markdown.Zones
 	for _, c := range critic.CommentsIn(body) {
 		text := c.Of(body)
 		if zones == nil {
 			zones = markdown.NewZones(p.New)
 		}
-		if (zones.In(p.NewBody+c.Start) || c.Body.Empty()) && !ofNote[text] {
-			p.Literal[text] = true
+		if (zones.In(p.NewBody+c.Start) || c.Body.Empty()) && !p.OfNote[text] {
 			continue
 		}
 		zones.Skip(p.NewBody + c.End)
@@ -43,9 +42,10 @@ func (p *putter) checkSigned() error {
 }
 
 // knownComments counts the comments that the writer may write: comments in the view, comments whose deletion is
-// pending, and literal comments of the original view. ofNote has the texts of the real comments of the note.
-func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) {
-	known, ofNote = make(map[string]int), make(map[string]bool)
+// pending, and literal comments of the original view. It also sets p.OfNote.
+func (p *putter) knownComments() map[string]int {
+	known := make(map[string]int)
+	p.OfNote = make(map[string]bool)
 	for _, view := range []string{p.Old, p.original} {
 		countMost(known, view, critic.CommentsIn(view))
 	}
@@ -55,14 +55,14 @@ func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) 
 		case c.Comment > 0:
 			deleted[c.Comment] += c.Body.Of(p.Doc.Raw)
 		case c.Kind == critic.Comment:
-			ofNote[c.Of(p.Doc.Raw)] = true
+			p.OfNote[c.Of(p.Doc.Raw)] = true
 		}
 	}
 	for _, text := range deleted {
 		known[text]++
-		ofNote[text] = true
+		p.OfNote[text] = true
 	}
-	return known, ofNote
+	return known
 }
 
 // countMost raises the counts of texts to how often the cells of a view have them.

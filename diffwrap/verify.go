@@ -17,6 +17,10 @@ func (p *putter) verify(d *marking.Drawing, doc *critic.Document) error {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
 	}
 	if p.readsBack(doc) && (len(d.Opens) == 0 || doc.AgreesAs(p.Doc)) {
+		if at := doc.EndsHighlight(p.New); at >= 0 && len(d.Opens) > 0 && p.Doc.EndsHighlight(p.Old) < 0 {
+			return &RefusedError{Line: span.LineOf(p.New, at), Literal: "==}", Err: ErrMark,
+				advice: "it would end the highlight around it, so put a blank before the brace, as in \"== }\""}
+		}
 		return nil
 	}
 	at, literal := p.literalOpener()

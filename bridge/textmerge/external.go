@@ -296,7 +296,7 @@ const maxReparses = 16
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
 	a.findRemaining()
 	for _, t := range torn {
-		if current, ok := MapBack(a.forth, t); ok {
+		if current, ok := MapBack(a.forth, t); ok && a.staysBeside(t) {
 			a.breakDelimiter(current, t, true)
 		} else {
 			a.droppedDelimiters = append(a.droppedDelimiters, t)
@@ -321,6 +321,14 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 		r = a.read()
 	}
 	return a.result(r)
+}
+
+// staysBeside reports whether a span of the old text stays beside the character before it or the one behind it. A delimiter
+// that does not may have been taken for another one.
+func (a *externalDiff) staysBeside(s diffwrap.Span) bool {
+	_, before := MapBack(a.forth, diffwrap.Span{Start: max(0, s.Start-1), End: s.End})
+	_, after := MapBack(a.forth, diffwrap.Span{Start: s.Start, End: min(len(a.before), s.End+1)})
+	return before || after
 }
 
 // findRemaining finds the delimiters that stay at their places or moved with their tokens.

@@ -122,7 +122,7 @@ func TestDelimitersGoTogether(t *testing.T) { randomtest.Check(t, 2000, delimite
 
 // TestDelimitersThatFailed runs sequences that failed in the past.
 func TestDelimitersThatFailed(t *testing.T) {
-	for _, seed := range []string{"892438252490", "221664521654", "502013342"} {
+	for _, seed := range []string{"892438252490", "221664521654", "502013342", "242491920511"} {
 		t.Setenv("RELAYFS_SEED", seed)
 		randomtest.Check(t, 1, delimitersGoTogether)
 	}

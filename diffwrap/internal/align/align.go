@@ -54,7 +54,7 @@ func joinShifted(old, new Side, hunks []Hunk) []Hunk {
 			rest := both.Grow(0, -stays)
 			if old.Text[rest.Old.End:both.Old.End] == new.Text[rest.New.End:both.New.End] && stays > 0 &&
 				isBorder(old, rest.Old.End) && isBorder(new, rest.New.End) {
-				out = add(out[:k], rest)
+				out = add(out[:k], old, new, rest)
 				continue
 			}
 		}

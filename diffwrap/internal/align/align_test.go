@@ -141,7 +141,7 @@ func TestDiffering(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
 		old, new := drawTexts(rnd)
 		h := differing(old, new)
-		checkHunks(t, "differing", old, new, add(nil, h))
+		checkHunks(t, "differing", old, new, add(nil, old, new, h))
 		checkComments(t, old, new, []Hunk{h})
 		if !atLineEnd(old.Text, h.Old.Start) && h.Old.Start > 0 || !atLineEnd(old.Text, h.Old.End) || !atLineEnd(new.Text, h.New.End) {
 			t.Fatalf("differing of %q and %q: %v are not whole lines", old.Text, new.Text, h)
@@ -326,7 +326,7 @@ func TestTrim(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
 		old, new := drawTexts(rnd)
 		h := trimClusters(old.Text, new.Text, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
-		checkHunks(t, "trimClusters", Side{Text: old.Text}, Side{Text: new.Text}, add(nil, h))
+		checkHunks(t, "trimClusters", Side{Text: old.Text}, Side{Text: new.Text}, add(nil, old, new, h))
 		if again := trimClusters(old.Text, new.Text, h); again != h {
 			t.Fatalf("%q and %q are trimmed to %v, and that to %v", old.Text, new.Text, h, again)
 		}

@@ -28,24 +28,21 @@ func stepHunks(r *Comparer, hunks []Hunk, o, n *lineText, s step) []Hunk {
 	}
 	exact := hunks[:before]
 	for _, h := range hunks[before:] {
-		exact = add(exact, trimClusters(o.Text, n.Text, h))
+		exact = add(exact, o.Side, n.Side, trimClusters(o.Text, n.Text, h))
 	}
 	return exact
 }
 
-func add(hunks []Hunk, h Hunk) []Hunk {
-	if h.Old.Empty() && h.New.Empty() {
+// add appends a hunk that changes its text. Equal texts are different tokens if only one side has a comment there.
+func add(hunks []Hunk, old, new Side, h Hunk) []Hunk {
+	if h.Old.Of(old.Text) == h.New.Of(new.Text) {
 		return hunks
 	}
 	return append(hunks, h)
 }
 
 func breakHunk(hunks []Hunk, o, n *lineText, i, j int) []Hunk {
-	h := breaks(o, n, i, j)
-	if h.Old.Of(o.Text) == h.New.Of(n.Text) {
-		return hunks
-	}
-	return add(hunks, h)
+	return add(hunks, o.Side, n.Side, breaks(o, n, i, j))
 }
 
 func lineHunks(r *Comparer, hunks []Hunk, o, n *lineText, i, j int) []Hunk {
@@ -81,7 +78,7 @@ func wholeLineHunk(hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 		hunks[k] = hunks[k].Union(h) // the lines belong to one renumbered list
 		return hunks
 	}
-	return add(hunks, h)
+	return add(hunks, o.Side, n.Side, h)
 }
 
 // renumbers reports whether two lines are the same list item with different numbers.
@@ -121,7 +118,7 @@ func blockHunks(hunks []Hunk, o, n *lineText, s step) []Hunk {
 	}
 	whole := wholeLines(o, n, s)
 	if o.exact {
-		return add(hunks, whole)
+		return add(hunks, o.Side, n.Side, whole)
 	}
 	top := onTop(o, n, s)
 	oldCuts, newCuts := blockCuts(o, s.old, top), blockCuts(n, s.new, top)
@@ -133,10 +130,10 @@ func blockHunks(hunks []Hunk, o, n *lineText, s step) []Hunk {
 		if k < len(newCuts) {
 			h.New.End = newCuts[k]
 		}
-		hunks = add(hunks, h)
+		hunks = add(hunks, o.Side, n.Side, h)
 		whole.Old.Start, whole.New.Start = h.Old.End, h.New.End
 	}
-	return add(hunks, whole)
+	return add(hunks, o.Side, n.Side, whole)
 }
 
 // blockCuts returns the starts of the blocks of lines, except the first one. Blank lines outside of fences separate

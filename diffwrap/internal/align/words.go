@@ -19,7 +19,7 @@ func wordHunks(r *Comparer, hunks []Hunk, o, n *lineText, piece Hunk, survival i
 		changes = readable(&w, changes)
 	}
 	for _, c := range changes {
-		hunks = add(hunks, Hunk{w.old.piece(c.old), w.new.piece(c.new)})
+		hunks = add(hunks, o.Side, n.Side, Hunk{w.old.piece(c.old), w.new.piece(c.new)})
 	}
 	return hunks
 }

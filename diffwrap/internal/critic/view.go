@@ -86,3 +86,22 @@ func (d *Document) Shows(text string) bool {
 	}
 	return text == ""
 }
+
+// EndsHighlight returns the offset in the accepted view of a closer of a highlight that is text in one, or -1. It would end
+// that highlight once it is accepted.
+func (d *Document) EndsHighlight(view string) int {
+	off, from := 0, 0
+	for i := range d.Cells {
+		switch c := &d.Cells[i]; c.Kind {
+		case HighlightOpen:
+			from = off
+		case HighlightClose:
+			if at := strings.Index(view[from:off], c.Of(d.Raw)); at >= 0 {
+				return from + at
+			}
+		default:
+			off += c.Added().Len()
+		}
+	}
+	return -1
+}

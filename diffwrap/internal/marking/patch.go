@@ -26,11 +26,11 @@ type Patch struct {
 	Owners                    map[int]critic.Owner    // known owners of cells, by offset
 	Fixed                     map[string]bool         // suggestions of the writer's earlier sessions that the change leaves alone
 	Bare                      map[string]bool         // comments to write as such; others are added text
-	Literal                   map[string]bool         // literal text that looks like a comment in new text
+	OfNote                    map[string]bool         // comments that the note has, or had before the writer deleted them
 	Metadata, Tail            string                  // text after the opener of a mark, and after the mark
 	pieces                    []Piece
-	shown                     map[string]bool // comments in Old
-	oldNotes, newNotes        []span.Span     // the comments in Old and New
+	sizes                     map[int]bool // sizes of the comments in OfNote
+	oldNotes, newNotes        []span.Span  // the comments in Old and New
 	comparer                  align.Comparer
 }
 
@@ -39,6 +39,10 @@ type Patch struct {
 // writer changes.
 func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	p.pieces = p.cut()
+	p.sizes = make(map[int]bool)
+	for note := range p.OfNote {
+		p.sizes[len(note)] = true
+	}
 	body := p.New[p.NewBody:]
 	p.oldNotes = p.noteSpans()
 	before := align.Side{Text: p.Old[p.OldBody:], Comments: span.Shift(p.oldNotes, -p.OldBody)}
@@ -67,43 +71,47 @@ func (p *Patch) keepWords(hunks []align.Hunk) []align.Hunk {
 	return p.comparer.KeepWords(align.Side{Text: p.Old, Comments: p.oldNotes}, align.Side{Text: p.New, Comments: p.newNotes}, hunks, false)
 }
 
-// noteSpans returns the spans of the open comments in the accepted view, and sets p.shown.
+// noteSpans returns the spans of the open comments in the accepted view.
 func (p *Patch) noteSpans() []span.Span {
 	var out []span.Span
-	p.shown = make(map[string]bool)
 	for _, x := range p.pieces {
 		if x.cell.Kind == critic.Comment && !x.View.Empty() {
 			out = append(out, x.View)
-			p.shown[x.Of(p.Doc.Raw)] = true
 		}
 	}
 	return out
 }
 
-// comments finds the comments in new text, except those in p.Literal. Literal braces before a comment of the note may
-// parse as the opener of a longer comment, which the note does not have; comments then returns the comment of the note.
+// comments finds the comments in new text. What else looks like one is literal text. Literal braces before a comment of
+// the note may parse as the opener of a longer comment, which the note does not have; comments then returns the comment
+// of the note.
 func (p *Patch) comments(text string) []span.Span {
 	var out []span.Span
 	for _, c := range critic.CommentsIn(text) {
-		s := c.Span
-		if read := c.Of(text); !p.shown[read] && !p.Bare[read] {
-			if p.Literal[read] {
-				continue
-			}
-			for at := c.Start + 1; at < c.End; at++ {
-				end := c.End
-				if c.End < len(text) && p.shown[text[at:c.End+1]] { // Relay's comments end with a second brace
-					end++
-				}
-				if text[at] == '{' && p.shown[text[at:end]] {
-					s = span.New(at, end)
-					break
-				}
-			}
+		if read := c.Of(text); p.OfNote[read] || p.Bare[read] {
+			out = append(out, c.Span)
+			continue
 		}
-		out = append(out, s)
+		if note := p.noteWithin(text, c.Span); !note.Empty() {
+			out = append(out, note)
+		}
 	}
 	return out
+}
+
+// noteWithin finds a comment of the note that ends with a longer comment. Relay's comments end with a second brace.
+func (p *Patch) noteWithin(text string, c span.Span) (note span.Span) {
+	for at := c.Start + 1; at < c.End; at++ {
+		if text[at] != '{' {
+			continue
+		}
+		for _, end := range []int{min(c.End+1, len(text)), c.End} {
+			if p.sizes[end-at] && p.OfNote[text[at:end]] {
+				return span.New(at, end)
+			}
+		}
+	}
+	return note
 }
 
 type role uint8
