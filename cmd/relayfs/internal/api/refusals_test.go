@@ -1,7 +1,9 @@
 package api
 
 import (
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -15,5 +17,11 @@ func TestRefusalsHaveTheNextStep(t *testing.T) {
 		if got := l.Of("V")[0]; got.Text != err.Error()+"; "+Hint(err) || strings.HasSuffix(got.Text, "; ") {
 			t.Errorf("%v: %q", err, got.Text)
 		}
+	}
+}
+
+func TestHintOfTooManyOpenFiles(t *testing.T) {
+	if err := error(&fs.PathError{Op: "open", Path: "V", Err: syscall.EMFILE}); !strings.Contains(Hint(err), "ulimit -n") {
+		t.Errorf("%v: hint %q", err, Hint(err))
 	}
 }
