@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -136,7 +135,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error
 func (f *workspaceFlags) checkGlobs(sources []source.Source) error {
 	for _, glob := range slices.Concat(f.hide, f.lock) {
 		for _, s := range sources {
-			if path := config.ExpandHome(glob); filepath.IsAbs(path) && s.ShowsPath(path) {
+			if path := source.ExpandHome(glob); filepath.IsAbs(path) && s.ShowsPath(path) {
 				return cli.WithHint(cli.Usagef("%q in hide or lock is a path on this machine, which matches no note", glob),
 					"write the path in the vault, such as Private or **/Diary")
 			}
