@@ -152,6 +152,7 @@ func TestConfigErrors(t *testing.T) {
 		{"an unknown key", "mod = \"direct\"\n", `unknown key "mod"`},
 		{"a flag of one call", "daemon = true\n", `unknown key "daemon"`},
 		{"a table", "[mode]\nx = 1\n", "mode: want a string"},
+		{"a relative source", "sources = [\"NAME=V\"]\n", `"NAME=V" is not an absolute path`},
 		{"an array of numbers", "sources = [1]\n", "1 is not a string"},
 	}
 	for _, tt := range tests {

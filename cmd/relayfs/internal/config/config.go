@@ -102,6 +102,9 @@ func (c *Config) set(key string, value any) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", key, err)
 	case key == "sources":
+		if i := slices.IndexFunc(list, source.IsRelative); i >= 0 { // each working directory would have a vault of its own
+			return fmt.Errorf("sources: %q is not an absolute path: begin it with / or ~/", list[i])
+		}
 		c.sources = list
 	case key == "mountpoint" && len(list) == 1:
 		c.mountpoint = source.ExpandHome(list[0])

@@ -231,6 +231,12 @@ func cutName(arg string) (name, dir string) {
 	return name, ExpandHome(dir)
 }
 
+// IsRelative reports whether a SOURCE is a directory that depends on the working directory.
+func IsRelative(arg string) bool {
+	_, dir := cutName(arg)
+	return !serverScheme.MatchString(arg) && !IsRelay(arg) && !filepath.IsAbs(dir)
+}
+
 // ExpandHome replaces "~/" at the beginning of a path by the home folder.
 func ExpandHome(path string) string {
 	home, err := os.UserHomeDir()
