@@ -321,6 +321,23 @@ func TestThreadsOfLiveNotes(t *testing.T) {
 	}
 }
 
+// A quote of several lines is found whichever line breaks it and the note have.
+func TestCommentOnAQuoteWithOtherLineBreaks(t *testing.T) {
+	for _, tt := range []struct{ text, quote, want string }{
+		{"One\r\ntwo.\r\n", "One\ntwo", "One\r\ntwo{>>x<<}.\r\n"},
+		{"One\ntwo.\n", "One\r\ntwo", "One\ntwo{>>x<<}.\n"},
+		{"One\ntwo\r\nthree.\r\n", "One\ntwo\nthree", "One\ntwo\r\nthree{>>x<<}.\r\n"},
+		{"One\n\ntwo\r\none\r\ntwo\n", "one\ntwo", "One\n\ntwo\r\none\r\ntwo{>>x<<}\n"},
+	} {
+		f := bridgetest.New(t, map[string]string{plan: tt.text})
+		if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Quote: tt.quote}, "x", person); err != nil {
+			t.Errorf("%q in %q: %v", tt.quote, tt.text, err)
+		} else if got := open(t, f.Workspace, plan).Raw(); got != tt.want {
+			t.Errorf("%q in %q: the note is %q, want %q", tt.quote, tt.text, got, tt.want)
+		}
+	}
+}
+
 // A comment that somebody has changed since is not undone, and nothing of it is lost.
 func TestChangedCommentsAreNotTakenBack(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "One two.\n"})

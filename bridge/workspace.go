@@ -275,13 +275,11 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		fs.Problems = append(model.ProblemsOf(f.Store), model.ProblemsOf(f.Source)...)
 		n := w.tree.Count(f)
 		fs.Notes, fs.Files, fs.Proposals, fs.Changed = n.Notes, n.Files, n.Proposals, n.Changed
-		if !fs.Offline {
-			list, err := w.Suggestions(ctx, f.Path())
-			if err != nil {
-				return st, err
-			}
-			fs.Suggestions = len(list)
+		list, err := w.Suggestions(ctx, f.Path())
+		if err != nil {
+			return st, err
 		}
+		fs.Suggestions = len(list)
 		st.Roots = append(st.Roots, fs)
 		st.Suggestions += fs.Suggestions
 		st.Proposals += fs.Proposals

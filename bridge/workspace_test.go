@@ -313,6 +313,17 @@ func TestModTime(t *testing.T) {
 	same("changed by a person", plan)
 }
 
+// The status counts the suggestions that the lists show, also of a vault that is offline.
+func TestStatusCountsSuggestionsOffline(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "a {--b--}{++c++}\n"})
+	before := pendingOf(t, f.Workspace)
+	f.SetOffline("Notes", true)
+	list := pendingOf(t, f.Workspace)
+	if st, err := f.Status(t.Context()); err != nil || len(before) == 0 || len(list) != len(before) || st.Suggestions != len(list) || !st.Roots[0].Offline {
+		t.Errorf("%d suggestions listed, %d before, the status is %+v, %v", len(list), len(before), st, err)
+	}
+}
+
 func TestResolve(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{
 		"Notes/Plan.md": "", "Notes/Caf\u00e9.md": "", "Notes/a.md": "", "Notes/A.md": "", "Notes/sub/Deep Note.md": "",

@@ -287,7 +287,7 @@ func (f *fileState) become(c *change, res bridge.Result) {
 func (f *fileState) written(c *change, res bridge.Result) content.Image {
 	v, wrote := res.Version, content.ImageOf(res.Version)
 	if v.Text() != c.text {
-		wrote.Text, wrote.ModTime, wrote.Form = c.text, c.buf.ModTime, !res.Changed
+		wrote.Text, wrote.ModTime, wrote.Form = c.text, c.buf.ModTime, !res.Changed || v.Raw() == ""
 	} else if c.buf.Gen == c.gen && !c.buf.ModTime.Equal(v.ModTime()) {
 		c.buf.ModTime = v.ModTime()
 		f.t.inval.content(f)

@@ -90,6 +90,7 @@ func TestFreshNoteRenamedOver(t *testing.T) {
 		{"from another Folder", `sort Note.md > ../G/x.md; mv ../G/x.md Note.md; test "$(ls ../G)" = g.md`, "a\nb\nc\n"},
 		{"the same bytes", `cp Note.md x.md; mv x.md Note.md`, text},
 		{"empty", `: > x.md; mv x.md Note.md`, ""},
+		{"a line break", `echo > x.md; mv x.md Note.md`, "\n"},
 		{"empty and kept", `python3 -c 'import os; f = open("x.md", "w"); os.fsync(f.fileno())'; mv x.md Note.md`, ""},
 		{"read-only", `sort Note.md > x.md; chmod 444 x.md; mv -f x.md Note.md; test $(stat -c %a Note.md) = 444`, "a\nb\nc\n"},
 		{"twice", `sort Note.md > x.md; mv x.md Note.md; sort -r Note.md > x.md; mv x.md Note.md`, "c\nb\na\n"},

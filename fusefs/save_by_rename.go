@@ -381,7 +381,7 @@ func (m *move) untouchedAt(ctx context.Context, f *File) (fresh *bridge.Untouche
 		return nil, !failed
 	}
 	fresh, ok = m.ws.FindUntouched(ctx, m.oldPath, m.isMounts)
-	return fresh, ok && fresh.Text() == from.Text
+	return fresh, ok && (fresh.Text() == from.Text || from.Form && fresh.Text() == from.Version.Text())
 }
 
 func (m *move) retract(ctx context.Context, fresh *bridge.UntouchedNote) {

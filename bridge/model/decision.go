@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -213,4 +214,10 @@ type ThreadComment struct {
 	Session string
 	Agent   bool
 	Pending string // ID of the pending suggestion that adds the comment
+}
+
+// EndsCell reports whether a comment with this text, at an offset of a note, would end a cell of a table.
+func EndsCell(note string, at int, text string) bool {
+	row := strings.TrimLeft(note[strings.LastIndexByte(note[:at], '\n')+1:], " \t>")
+	return strings.HasPrefix(row, "|") && strings.Contains(strings.ReplaceAll(text, `\|`, ""), "|")
 }

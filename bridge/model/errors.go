@@ -19,6 +19,7 @@ var (
 	ErrNotDir      = errors.New("is not a folder")
 	ErrNotEmpty    = errors.New("folder is not empty")
 	ErrNotNote     = errors.New("is not a note")
+	ErrOtherKind   = errors.New("a rename cannot turn a note into another file, or another file into a note; keep the extension")
 	ErrReadOnly    = errors.New("is read-only")
 	ErrInvalidUTF8 = errors.New("is not valid UTF-8")
 	ErrTooLarge    = errors.New("is larger than 16 MiB")

@@ -13,7 +13,7 @@ import (
 // Rename moves a note, file or folder within its root. It replaces an existing file only if o.Replace is set. It
 // rewrites links that led to the old path, or that would now lead to another file. The rename is a proposal, unless the
 // structure policy is direct, or the node is the author's own and the new name is free. Errors: fs.ErrNotExist,
-// fs.ErrExist, ErrIsDir, ErrNotNote if it would turn a note into a file of another type or the reverse,
+// fs.ErrExist, ErrIsDir, ErrOtherKind if it would turn a note into a file of another type or the reverse,
 // errors.ErrUnsupported for another root, ErrNeedsReview if the policy denies it, ErrNameTaken.
 func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("rename", oldPath); err != nil {
@@ -127,7 +127,7 @@ func (n *Namespace) newRenameOp(oldPath, newPath model.Path, o ChangeRequest) (*
 
 func mayMove(x *tree.Node, p model.Path) error {
 	if x.KindAs(p.Base()) != x.Kind {
-		return &model.Error{Op: "rename", Path: p, Err: model.ErrNotNote}
+		return &model.Error{Op: "rename", Path: p, Err: model.ErrOtherKind}
 	}
 	return x.MayMoveTo(p)
 }

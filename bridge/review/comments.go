@@ -31,8 +31,9 @@ type CommentAnchor struct {
 	Path       model.Path
 	Thread     string // ID of a thread
 	Suggestion string // ID of a suggestion
-	// Quote is text that occurs once in the accepted view. The comment is placed after it, and after the link or other
-	// indivisible construct in which it ends, but before a block ID.
+	// Quote is text that occurs once in the accepted view; its line breaks may be LF in a note with CRLF, or the
+	// reverse. The comment is placed after it, and after the link or other indivisible construct in which it ends, but
+	// before a block ID.
 	Quote string
 	// Start and End are the byte range of the canonical text in which Quote is searched; End zero means the end of
 	// the text. Without a Quote the comment is placed at End.
@@ -153,13 +154,17 @@ func (s CommentAnchor) place(known diffwrap.Known, raw string) (int, error) {
 		return s.End, nil
 	}
 	view, segments := known.Accepted(raw), known.Segments(raw, diffwrap.AcceptedView)
+	quote := s.Quote
+	if !strings.Contains(view, quote) {
+		quote = diffwrap.KeepBreaks(quote, view)
+	}
 	found := -1
 	for from := 0; from < len(view); {
-		i := strings.Index(view[from:], s.Quote)
+		i := strings.Index(view[from:], quote)
 		if i < 0 {
 			break
 		}
-		first, last := from+i, from+i+len(s.Quote)-1
+		first, last := from+i, from+i+len(quote)-1
 		from = first + 1
 		if rawAt(segments, first) < s.Start || rawAt(segments, last) >= end {
 			continue

@@ -109,6 +109,8 @@ pattern has RE2 syntax. The exit code is 1 if nothing matches.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": 0}
 			switch {
+			case around < 0:
+				return cli.Usagef("--context %d is negative", around)
 			case files && count, (files || count) && around > 0:
 				return cli.Usagef("-l, -c and -C exclude each other: choose one")
 			case files:

@@ -81,7 +81,7 @@ func (i *initWizard) run(ctx context.Context) error {
 			return err
 		}
 		if isYes(answer) {
-			return installService(ctx, i.e, config.ExpandHome(i.mountpoint))
+			return installService(ctx, i.e, source.ExpandHome(i.mountpoint))
 		}
 	}
 	fmt.Fprintf(i.e.stderr, "mount with:  relayfs mount\nor over MCP: claude mcp add notes -- relayfs mcp\n")
@@ -128,7 +128,7 @@ func choose(found []string, answer string) ([]string, error) {
 	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > len(found) {
-			return config.AbsoluteSources([]string{config.ExpandHome(answer)})
+			return config.AbsoluteSources([]string{answer})
 		}
 		chosen = append(chosen, found[n-1])
 	}
@@ -159,7 +159,7 @@ func (i *initWizard) chooseMountpoint(sources []string) error {
 }
 
 func (i *initWizard) makeMountpoint(args []string) error {
-	dir, err := filepath.Abs(config.ExpandHome(i.mountpoint))
+	dir, err := filepath.Abs(source.ExpandHome(i.mountpoint))
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	}
 	sources, err = source.Parse(args, o.state)
 	add(err)
+	add(o.checkGlobs(sources))
 	if slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server != nil }) {
 		_, err := source.ServerKey()
 		add(err)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -130,6 +131,19 @@ func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error
 	return o, err
 }
 
+// checkGlobs returns an error if a glob of hide or lock is a path on this machine: globs match paths in the vault.
+func (f *workspaceFlags) checkGlobs(sources []source.Source) error {
+	for _, glob := range slices.Concat(f.hide, f.lock) {
+		for _, s := range sources {
+			if path := source.ExpandHome(glob); filepath.IsAbs(path) && s.ShowsPath(path) {
+				return cli.WithHint(cli.Usagef("%q in hide or lock is a path on this machine, which matches no note", glob),
+					"write the path in the vault, such as Private or **/Diary")
+			}
+		}
+	}
+	return nil
+}
+
 // ask calls do with a client of the running owner. If there is no owner, it opens a workspace and calls do with a
 // client of that workspace.
 func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do func(*api.Client) error) error {
@@ -172,6 +186,9 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	}
 	sources, err := source.Parse(args, f.state)
 	if err != nil {
+		return err
+	}
+	if err := f.checkGlobs(sources); err != nil {
 		return err
 	}
 	base, err := source.StateDir(f.state)

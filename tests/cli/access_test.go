@@ -48,6 +48,7 @@ func TestAccessWithoutAMount(t *testing.T) {
 			expect(run("", "grep", "-c", "line of", "Vault/Long.md"), 0, "Vault/Long.md:5000\n", "")
 			expect(run("", "grep", "pears"), 1, "", "")
 			expect(run("", "grep", "("), 2, "", "regular expression")
+			expect(run("", "grep", "-C", "-1", "apples"), 2, "", "--context -1 is negative")
 
 			if out := run("", "edit", "Vault/Sub/Note.md", "--old", "more", "--new", "less", "--author", "script"); out.Code != 0 {
 				t.Errorf("edit: exit %d, %q", out.Code, out.Stderr)

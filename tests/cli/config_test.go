@@ -98,7 +98,8 @@ func TestDoctorChecksTheConfiguration(t *testing.T) {
 		"mode = = 1\n":               {"fail  configuration: ", "line 1"},
 		"sources = [\"/nowhere\"]\n": {`fail  configuration: vault "/nowhere" does not exist`},
 		"read-only = \"perhaps\"\n":  {`read-only: "perhaps" is not a valid bool`},
-		"http = \"0.0.0.0:1\"\n":     {"fail  configuration: --http 0.0.0.0:1 can be reached from other machines"},
+		"sources = [\"" + vault + "\"]\nhide = [\"" + vault + "/Private\"]\n": {`/Private" in hide or lock is a path on this machine`, "fix: write the path in the vault, such as Private"},
+		"http = \"0.0.0.0:1\"\n": {"fail  configuration: --http 0.0.0.0:1 can be reached from other machines"},
 	} {
 		harness.WriteFile(t, file, text)
 		checkDoctor(t, s, nil, 1, append(want, "ok    state folder: ", "configuration: "+file)...)
@@ -151,6 +152,7 @@ func TestConfigErrors(t *testing.T) {
 		{"an unknown key", "mod = \"direct\"\n", `unknown key "mod"`},
 		{"a flag of one call", "daemon = true\n", `unknown key "daemon"`},
 		{"a table", "[mode]\nx = 1\n", "mode: want a string"},
+		{"a relative source", "sources = [\"NAME=V\"]\n", `"NAME=V" is not an absolute path`},
 		{"an array of numbers", "sources = [1]\n", "1 is not a string"},
 	}
 	for _, tt := range tests {
@@ -167,6 +169,9 @@ func TestConfigErrors(t *testing.T) {
 	}
 	if out := s.Run(t, "mcp", "--config", s.Path("missing.toml")); out.Code != 2 || !strings.Contains(out.Stderr, "missing.toml") {
 		t.Errorf("a missing file: exit %d, %q", out.Code, out.Stderr)
+	}
+	if out := s.Run(t, "suggestions", "list", s.Vault(t, "Vault", map[string]string{"note.md": "text\n"}), "RELAYFS_HIDE="+s.Path("Vault", "*.md")); out.Code != 2 || !strings.Contains(out.Stderr, "is a path on this machine") {
+		t.Errorf("a glob of another folder than the vault: exit %d, %q", out.Code, out.Stderr)
 	}
 	if out := s.Run(t, "mount"); out.Code != 2 || !strings.Contains(out.Stderr, "relayfs init") {
 		t.Errorf("mount of nothing: exit %d, %q", out.Code, out.Stderr)

@@ -136,7 +136,7 @@ func TestWhyOnAFullDisk(t *testing.T) {
 	harness.WaitFor(t, "a line in the log for each save", func() bool {
 		return strings.Count(m.Log.String(), `msg="operation refused"`) == 2
 	})
-	if got := refusals(t, s, m.Dir); len(got) != 2 || got[0].Errno != syscall.ENOSPC.Error() {
+	if got := refusals(t, s, m.Dir); len(got) != 2 || got[0].Errno != syscall.ENOSPC.Error() || !strings.HasSuffix(got[0].Text, "; free space on that disk") {
 		t.Errorf("why says %+v", got)
 	}
 	disk.Drain(t)

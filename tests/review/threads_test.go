@@ -87,7 +87,7 @@ func TestDialogue(t *testing.T) {
 // Where no comment can stand, nothing is written and the reason is said.
 func TestCommentsOfPeopleThatAreRefused(t *testing.T) {
 	t.Parallel()
-	const text = "---\na: b\n---\nOne two two.\n"
+	const text = "---\na: b\n---\nOne two two.\n\n> | cell |\n> |---|\n"
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{"note.md": text})
 	for name, c := range map[string]struct {
@@ -97,6 +97,7 @@ func TestCommentsOfPeopleThatAreRefused(t *testing.T) {
 		"several":      {[]string{"--note", "Vault/note.md", "--quote", "two", "--text", "x"}, "occurs several times"},
 		"none":         {[]string{"--note", "Vault/note.md", "--quote", "three", "--text", "x"}, "does not occur"},
 		"front matter": {[]string{"--note", "Vault/note.md", "--quote", "a: b", "--text", "x"}, "cannot be placed there"},
+		"cell":         {[]string{"--note", "Vault/note.md", "--quote", "cell", "--text", "x|y"}, `write \| in the comment`},
 		"delimiters":   {[]string{"--note", "Vault/note.md", "--quote", "One", "--text", "x<<}y"}, "must not contain"},
 		"no id":        {[]string{"0123456789", "--text", "x"}, "is not pending"},
 		"no place":     {[]string{"--text", "x"}, "give the ID of one"},

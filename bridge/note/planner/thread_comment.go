@@ -18,6 +18,9 @@ var ErrNoComment = errors.New("a comment cannot be placed there: comment on the 
 // AddComment plans a user's comment at a byte offset of the canonical text.
 func AddComment(current *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
 	raw := current.Canonical()
+	if model.EndsCell(raw, at, text) {
+		return Plan{}, model.RefusedError(errors.New("| would end the table cell: write \\| in the comment"))
+	}
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
 	if end, _ := diffwrap.FrontMatter(raw); at < end || !current.Known().CommentFits(raw, at, comment) {
 		return Plan{}, model.RefusedError(ErrNoComment)

@@ -19,8 +19,8 @@ type Image struct {
 	Text    string
 	ModTime time.Time
 	Version *model.Version
-	// Form is set for a written text that did not change the note. Such a text may differ from the version's text only
-	// in form (see form).
+	// Form is set for a written text that did not change the note, or left it empty. Such a text may differ from the
+	// version's text only in form (see form).
 	Form bool
 }
 

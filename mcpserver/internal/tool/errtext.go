@@ -49,6 +49,7 @@ func (w Phrases) sentences() []sentence {
 		{model.ErrIsDir, w.Folder},
 		{model.ErrNotDir, w.NotFolder},
 		{model.ErrNotNote, "%q is not a note: its name does not end in .md. This tool works on notes only."},
+		{model.ErrOtherKind, "%q cannot be the new path: a move cannot turn a note (.md) into another file, or another file into a note. Keep the extension."},
 		{model.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
 		{model.ErrInvalidUTF8, "%q cannot be changed: it is not stored as UTF-8. Tell the user, who can convert it."},
 		{model.ErrTooLarge, "%q is too large: the tools read and write at most 16 MiB. Split it into several documents, or tell the user."},

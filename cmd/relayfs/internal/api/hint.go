@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
@@ -43,7 +44,9 @@ func Hint(err error) string {
 	case errors.Is(err, model.ErrOffline):
 		return "check that the vault's directory exists and is not empty"
 	case model.IsFull(err):
-		return "free space on that disk, or set RELAYFS_STATE to another folder for relayfs's own data"
+		return "free space on that disk"
+	case errors.Is(err, syscall.EMFILE):
+		return "raise the limit of open files for relayfs: 'ulimit -n 4096' in its shell, or LimitNOFILE= in its systemd unit"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of that path"
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -20,7 +21,7 @@ type Refusals struct {
 
 // Add adds a refusal, with the next step if it is the same for all notes.
 func (l *Refusals) Add(r model.Refusal) {
-	if errors.Is(r.Err, model.ErrOffline) || model.IsFull(r.Err) {
+	if errors.Is(r.Err, model.ErrOffline) || errors.Is(r.Err, syscall.EMFILE) || model.IsFull(r.Err) {
 		r.Text += "; " + Hint(r.Err)
 	}
 	r.Err = nil

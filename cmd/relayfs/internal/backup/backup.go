@@ -75,7 +75,7 @@ func Write(file, version string, folders []Folder, copyStore func(Folder, io.Wri
 		return w.Close()
 	})
 	if cause, ok := errors.AsType[*fs.PathError](err); ok && filepath.Dir(cause.Path) == string(dir) {
-		err = cli.WithHint(fmt.Errorf("%q cannot be written: %w", file, cause.Err), "free space on its disk, or name a file in another folder; no backup was made")
+		err = cli.WithHint(fmt.Errorf("%q cannot be written: %w", file, cause.Err), "name a file in a folder that exists, on a disk with free space; no backup was made")
 	}
 	return m, err
 }

@@ -102,13 +102,14 @@ func (c *Config) set(key string, value any) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", key, err)
 	case key == "sources":
-		for _, s := range list {
-			c.sources = append(c.sources, ExpandHome(s))
+		if i := slices.IndexFunc(list, source.IsRelative); i >= 0 { // each working directory would have a vault of its own
+			return fmt.Errorf("sources: %q is not an absolute path: begin it with / or ~/", list[i])
 		}
+		c.sources = list
 	case key == "mountpoint" && len(list) == 1:
-		c.mountpoint = ExpandHome(list[0])
+		c.mountpoint = source.ExpandHome(list[0])
 	case (key == "state" || key == "token-file") && len(list) == 1:
-		c.flags[key] = []string{ExpandHome(list[0])}
+		c.flags[key] = []string{source.ExpandHome(list[0])}
 	case slices.Contains(c.known, key):
 		c.flags[key] = list
 	default:
@@ -136,21 +137,6 @@ func flagValues(value any) ([]string, error) {
 		return list, nil
 	}
 	return nil, errors.New("want a string, a number, a boolean or an array of strings")
-}
-
-func ExpandHome(s string) string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return s
-	}
-	name, dir, named := strings.Cut(s, "=")
-	if named && strings.HasPrefix(dir, "~/") {
-		return name + "=" + home + dir[1:]
-	}
-	if strings.HasPrefix(s, "~/") {
-		return home + s[1:]
-	}
-	return s
 }
 
 func configurable(root *cobra.Command, settings func(*cobra.Command) *pflag.FlagSet) []string {

@@ -189,10 +189,7 @@ func (e *MissingError) Error() string {
 }
 
 func ParseVault(arg string) (Source, error) {
-	name, dir := "", arg
-	if before, after, ok := strings.Cut(arg, "="); ok && !exists(arg) {
-		name, dir = before, after
-	}
+	name, dir := cutName(arg)
 	if dir == "" {
 		return Source{}, cli.WithHint(cli.Usagef("SOURCE is empty"), "give the directory that Obsidian opens as a vault")
 	}
@@ -225,6 +222,30 @@ func ParseVault(arg string) (Source, error) {
 	return Source{Name: name, Dir: real}, nil
 }
 
+// cutName cuts NAME=DIR. It expands "~/" in DIR: configurations and shells such as zsh leave it there.
+func cutName(arg string) (name, dir string) {
+	name, dir, named := strings.Cut(arg, "=")
+	if !named || exists(arg) {
+		name, dir = "", arg
+	}
+	return name, ExpandHome(dir)
+}
+
+// IsRelative reports whether a SOURCE is a directory that depends on the working directory.
+func IsRelative(arg string) bool {
+	_, dir := cutName(arg)
+	return !serverScheme.MatchString(arg) && !IsRelay(arg) && !filepath.IsAbs(dir)
+}
+
+// ExpandHome replaces "~/" at the beginning of a path by the home folder.
+func ExpandHome(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || !strings.HasPrefix(path, "~/") {
+		return path
+	}
+	return home + path[1:]
+}
+
 // VaultAround returns the Obsidian vault that contains the folder dir, as SOURCE arguments. It returns nil if
 // there is none.
 func VaultAround(dir string) []string {
@@ -253,12 +274,12 @@ func Absolute(arg string) (string, error) {
 	if serverScheme.MatchString(arg) || IsRelay(arg) {
 		return arg, nil
 	}
-	name, dir, named := strings.Cut(arg, "=")
-	if !named || exists(arg) {
-		return filepath.Abs(arg)
-	}
+	name, dir := cutName(arg)
 	abs, err := filepath.Abs(dir)
-	return name + "=" + abs, err
+	if name != "" {
+		abs = name + "=" + abs
+	}
+	return abs, err
 }
 
 // LooksLikeSource reports whether a single argument is probably a SOURCE and not a mountpoint. A mountpoint is usually

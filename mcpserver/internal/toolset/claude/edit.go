@@ -159,6 +159,9 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (result.Result,
 					at = t.End
 				}
 			}
+			if model.EndsCell(current.Text(), at, note) {
+				return nil, result.InvalidArgument("The argument \"comment\" must not contain | in a table, where it would end the cell. Write \\| instead.")
+			}
 			if err := textrange.CheckMarkup(textrange.Argument{Name: "comment", Text: a.Comment}, c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err
 			}

@@ -70,7 +70,7 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 	switch {
 	case err != nil:
 	case info.Kind == model.KindNote && !to.IsNote(), info.Kind == model.KindFile && to.IsNote():
-		err = &model.Error{Op: "rename", Path: to, Err: model.ErrNotNote}
+		err = &model.Error{Op: "rename", Path: to, Err: model.ErrOtherKind}
 	case from == to:
 		err = result.InvalidArgument("No move to make: file_path and new_path are the same.")
 	case from.Contains(to):
