@@ -294,7 +294,7 @@ const maxReparses = 16
 
 // run determines which marks stay, which have moved, and which are broken.
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
-	a.findRemaining()
+	a.findRemaining(torn)
 	for _, t := range torn {
 		if current, ok := MapBack(a.forth, t); ok && a.staysBeside(t) {
 			a.breakDelimiter(current, t, true)
@@ -332,8 +332,8 @@ func (a *externalDiff) staysBeside(s diffwrap.Span) bool {
 }
 
 // findRemaining finds the delimiters that stay at their places or moved with their tokens.
-func (a *externalDiff) findRemaining() {
-	moved := a.removeMoved()
+func (a *externalDiff) findRemaining(torn []diffwrap.Span) {
+	moved := a.removeMoved(torn)
 	a.remaining = make([]remainingDelimiters, len(a.oldTokens))
 	for i, t := range a.oldTokens {
 		s := &a.remaining[i]
@@ -352,17 +352,22 @@ func (a *externalDiff) findRemaining() {
 const maxTries = 64
 
 // removeMoved removes from the matches the tokens that the change moved: the new text has them byte for byte at another
-// place. The comparison of the texts may have taken a part of such a token for a part of another token. It returns their
-// new spans by index of oldTokens.
-func (a *externalDiff) removeMoved() map[int]diffwrap.Span {
-	var taken, moved []diffwrap.Span // whole tokens in the new text; taken is in order
+// place, where no broken delimiter stays. The comparison of the texts may have taken a part of such a token for a part of
+// another token. It returns their new spans by index of oldTokens.
+func (a *externalDiff) removeMoved(torn []diffwrap.Span) map[int]diffwrap.Span {
+	var taken, moved []diffwrap.Span // spans in the new text; taken is in order
 	var from []diffwrap.Span         // the moved tokens in the old text
 	found := make(map[int]diffwrap.Span)
+	stay := slices.Clone(torn)
 	for _, t := range a.oldTokens {
-		if current, ok := MapBack(a.forth, t.span()); ok {
+		stay = append(stay, t.span())
+	}
+	for _, s := range stay {
+		if current, ok := MapBack(a.forth, s); ok {
 			taken = append(taken, current)
 		}
 	}
+	slices.SortFunc(taken, byStart)
 	tries := 0
 	for i, t := range a.oldTokens {
 		if !a.isChanged(t) || tries == maxTries {

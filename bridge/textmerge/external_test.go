@@ -363,6 +363,16 @@ func TestMarksMoveWithTheirLines(t *testing.T) {
 	}
 }
 
+// A user types in a mark. Broken delimiters elsewhere have the text that the mark had, but the mark has not moved there.
+func TestAMarkDoesNotMoveToBrokenDelimiters(t *testing.T) {
+	before, after := "{++\n++}{--one--}\ntwo {++\n++}\n", "{++\n new ++}{--one--}\ntwo {++\n++}\n"
+	opener := strings.LastIndex(before, "{++")
+	torn := []diffwrap.Span{{Start: opener, End: opener + 3}, {Start: opener + 4, End: opener + 7}}
+	if got := textmerge.DiffExternal(before, after, torn); len(got.Moved)+len(got.Broken) > 0 || len(got.Edits) != 1 || got.Edits[0].New != " new " {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // A mark that is typed around old words where another one is deleted takes nothing of it.
 func TestMarksAreTypedAroundOldWords(t *testing.T) {
 	for _, mark := range []string{"{++%s++}", "{--%s--}"} {

@@ -44,14 +44,14 @@ func Merge(base, current Side, text string) string {
 // diffWords returns the edits from one text to another, at lines' borders if possible. See wholeWords for lost.
 func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
 	edits := wholeWords(before, diffwrap.DiffKeepingWords(before, after), lost)
-	var comments []token
-	if strings.Contains(before, "{>>") {
-		comments = tokensOf(before)
-		edits = withComments(before, edits, comments)
-		edits = inverse(after, withComments(after, inverse(before, edits), tokensOf(after)))
+	if !strings.Contains(before, "{>>") && !strings.Contains(after, "{>>") {
+		slide(before, after, edits, nil)
+		return edits
 	}
+	comments := tokensOf(before)
 	slide(before, after, edits, comments)
-	return edits
+	edits = withComments(before, edits, comments)
+	return inverse(after, withComments(after, inverse(before, edits), tokensOf(after)))
 }
 
 // sharedIn returns the number of pieces of a range of the first state that the second state has, and their total size
