@@ -348,6 +348,42 @@ func TestWrittenAnewOverAnothersSuggestion(t *testing.T) {
 	}
 }
 
+// A note that is written again after its deletion was proposed keeps what a user typed in its file in the meantime: the
+// writer replaces only the text that the note had when it was deleted.
+func TestWrittenAnewOverAUsersText(t *testing.T) {
+	for name, c := range map[string]struct{ before, user, written, want string }{
+		"a line":           {"one\ntwo\n", "one\ntwo\ntyped\n", "uno\ndue\n", "uno\ndue\ntyped\n"},
+		"in an empty note": {"", "typed\n", "new\n", "typed\nnew\n"},
+		"nothing":          {"one\ntwo\n", "one\ntwo\n", "uno\n", "uno\n"},
+	} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, restarted %v", name, restarted), func(t *testing.T) {
+				src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
+				src.Person(t).Save("Plan.md", c.before)
+				ws := process(t, src, store)
+				if _, err := ws.Remove(t.Context(), plan, bridge.ChangeRequest{Author: agent}); err != nil {
+					t.Fatal(err)
+				}
+				src.Person(t).Save("Plan.md", c.user)
+				if restarted {
+					ws = process(t, src, store)
+				}
+				res, err := ws.Create(t.Context(), plan, bridge.Write{Text: c.written, By: agent})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := res.Version.Text(); got != c.want {
+					t.Errorf("shown is %q, want %q", got, c.want)
+				}
+				decidePending(t, ws, model.Rejected)
+				if got := src.Person(t).Content("Plan.md"); got != c.user {
+					t.Errorf("after a rejection the note has %q, want %q", got, c.user)
+				}
+			})
+		}
+	}
+}
+
 // cutStore is a process that is killed at the nth time that it keeps proposals.
 type cutStore struct {
 	*bridgetest.Store

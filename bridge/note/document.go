@@ -180,6 +180,55 @@ func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 	return runsAs(doc, v.Raw())
 }
 
+// VersionOf returns the newest version whose raw text has the given checksum, or nil if the store does not have it any
+// more.
+func (n *Note) VersionOf(ctx context.Context, sum model.ContentSum) *model.Version {
+	l := n.Lock()
+	defer l.Unlock()
+	if _, err := l.load(ctx); err != nil {
+		return nil
+	}
+	h, err := l.store.Load(l.id)
+	if err != nil {
+		return nil
+	}
+	doc, upTo := stateWith(h.Records, sum)
+	if doc == nil {
+		return nil
+	}
+	text := doc.Text(model.ContentsName)
+	v := model.NewVersion(text.String(), l.set.o.View, time.Time{})
+	v.SetRuns(text.Runs())
+	attribute(v, attribution.NewTable(l.shared.With(upTo)), v.Runs(), l.live != nil)
+	return v
+}
+
+// stateWith returns the newest state of a document whose text has the given checksum, and the records up to it. The
+// document is nil if there is no such state, as after a merge of its records.
+func stateWith(records []model.Record, sum model.ContentSum) (doc *ycrdt.Doc, upTo []model.Record) {
+	at := -1
+	doc = ycrdt.NewDoc(ycrdt.Options{})
+	for i := 0; ; i++ {
+		if model.SumOf(doc.Text(model.ContentsName).String()) == sum {
+			at = i
+		}
+		if i == len(records) {
+			break
+		}
+		if doc.ApplyUpdate(records[i].Update) != nil {
+			return nil, nil
+		}
+	}
+	if at < 0 {
+		return nil, nil
+	}
+	doc, err := replay(records[:at])
+	if err != nil {
+		return nil, nil
+	}
+	return doc, records[:at]
+}
+
 // withText calls fn with the document's text. It returns ErrConflict if a live document does not have the text of current.
 func (d *document) withText(ctx context.Context, current *model.Version, fn func(*ycrdt.Text) error) error {
 	if d.live == nil {
