@@ -282,6 +282,37 @@ func TestStaleAfterAnUndo(t *testing.T) {
 	}
 }
 
+// What relayfs itself writes in a note, in a decision and its undo, is no change by a user: here it is a link to a note
+// whose rename is rejected together with the deletion.
+func TestNotStaleAfterAnUndo(t *testing.T) {
+	for _, typed := range []string{"", "typed "} {
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
+		src.Person(t).Save("Plan.md", "plan\n")
+		src.Person(t).Save("Home.md", "see [[Plan]]\n")
+		ws := process(t, src, store)
+		if _, err := ws.Rename(t.Context(), plan, "Notes/Scheme.md", bridge.ChangeRequest{Author: agent}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ws.Remove(t.Context(), "Notes/Home.md", bridge.ChangeRequest{Author: agent}); err != nil {
+			t.Fatal(err)
+		}
+		rejected := decideAll(t, ws, model.Rejected)
+		src.Person(t).Save("Home.md", typed+src.Person(t).Content("Home.md"))
+		if _, err := ws.Undo(t.Context(), rejected.Batch, person); err != nil {
+			t.Fatal(err)
+		}
+		list, err := ws.Proposals(t.Context(), "")
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		for _, p := range list {
+			if want := typed != "" && p.Kind == model.ProposedDelete; p.Stale != want {
+				t.Errorf("after a user typed %q, %s of %s: stale is %v", typed, p.Kind, p.Path, p.Stale)
+			}
+		}
+	}
+}
+
 // Links that a rename rewrites are never accepted without it: not by themselves, and not with one that fails.
 func TestLinksFollowTheirRename(t *testing.T) {
 	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)

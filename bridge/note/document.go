@@ -185,48 +185,58 @@ func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 func (n *Note) VersionOf(ctx context.Context, sum model.ContentSum) *model.Version {
 	l := n.Lock()
 	defer l.Unlock()
-	if _, err := l.load(ctx); err != nil {
+	records, upTo, _ := l.recordsSince(ctx, sum)
+	if upTo < 0 {
 		return nil
 	}
-	h, err := l.store.Load(l.id)
+	doc, err := replay(records[:upTo])
 	if err != nil {
-		return nil
-	}
-	doc, upTo := stateWith(h.Records, sum)
-	if doc == nil {
 		return nil
 	}
 	text := doc.Text(model.ContentsName)
 	v := model.NewVersion(text.String(), l.set.o.View, time.Time{})
 	v.SetRuns(text.Runs())
-	attribute(v, attribution.NewTable(l.shared.With(upTo)), v.Runs(), l.live != nil)
+	attribute(v, attribution.NewTable(l.shared.With(records[:upTo])), v.Runs(), l.live != nil)
 	return v
 }
 
-// stateWith returns the newest state of a document whose text has the given checksum, and the records up to it. The
-// document is nil if there is no such state, as after a merge of its records.
-func stateWith(records []model.Record, sum model.ContentSum) (doc *ycrdt.Doc, upTo []model.Record) {
-	at := -1
-	doc = ycrdt.NewDoc(ycrdt.Options{})
-	for i := 0; ; i++ {
-		if model.SumOf(doc.Text(model.ContentsName).String()) == sum {
-			at = i
-		}
-		if i == len(records) {
-			break
-		}
-		if doc.ApplyUpdate(records[i].Update) != nil {
-			return nil, nil
-		}
+// TypedSince reports whether a user has changed the text since it had the given checksum, or whether that is unknown.
+// Changes that the note has not taken over yet do not count.
+func (n *Note) TypedSince(ctx context.Context, sum model.ContentSum) bool {
+	l := n.Lock()
+	defer l.Unlock()
+	_, upTo, typed := l.recordsSince(ctx, sum)
+	return typed || upTo < 0
+}
+
+// recordsSince returns the note's records, and the number of records up to the newest state whose text has the given
+// checksum. The number is -1 if the store does not have that state, as after a merge of the records. typed reports whether
+// a user has changed the text since.
+func (n *Locked) recordsSince(ctx context.Context, sum model.ContentSum) (records []model.Record, upTo int, typed bool) {
+	if _, err := n.load(ctx); err != nil {
+		return nil, -1, false
 	}
-	if at < 0 {
-		return nil, nil
-	}
-	doc, err := replay(records[:at])
+	h, err := n.store.Load(n.id)
 	if err != nil {
-		return nil, nil
+		return nil, -1, false
 	}
-	return doc, records[:at]
+	upTo = -1
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	before := model.SumOf("")
+	for i := 0; ; i++ {
+		after := model.SumOf(doc.Text(model.ContentsName).String())
+		if after == sum {
+			upTo, typed = i, false
+		} else if after != before && h.Records[i-1].IsByUser() {
+			typed = true
+		}
+		if before = after; i == len(h.Records) {
+			return h.Records, upTo, typed
+		}
+		if doc.ApplyUpdate(h.Records[i].Update) != nil {
+			return nil, -1, false
+		}
+	}
 }
 
 // withText calls fn with the document's text. It returns ErrConflict if a live document does not have the text of current.
