@@ -277,6 +277,10 @@ func (u *revertOp) reattachDoc(file model.Stamp) {
 	if have, err := u.Store.DocID(at); u.current.Doc == "" || err == nil && have == u.current.Doc {
 		return
 	}
+	if p, err := u.Store.DocPath(u.current.Doc); err == nil && p != "" && u.Lookup(string(p)) != nil {
+		u.log.Warn("note restored without its history, which its copy has", model.LogPath, u.current.Rel, "copy", string(p))
+		return
+	}
 	sum := model.SumOf(string(u.current.Old))
 	seq, err := u.Store.Append(u.current.Doc, at, model.Record{Update: model.EmptyUpdate(), Time: time.Now().UTC(), Save: &model.Save{Post: file, Sum: sum[:]}})
 	if err != nil {
