@@ -282,6 +282,37 @@ func TestStaleAfterAnUndo(t *testing.T) {
 	}
 }
 
+// What relayfs itself writes in a note, in a decision and its undo, is no change by a user: here it is a link to a note
+// whose rename is rejected together with the deletion.
+func TestNotStaleAfterAnUndo(t *testing.T) {
+	for _, typed := range []string{"", "typed "} {
+		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
+		src.Person(t).Save("Plan.md", "plan\n")
+		src.Person(t).Save("Home.md", "see [[Plan]]\n")
+		ws := process(t, src, store)
+		if _, err := ws.Rename(t.Context(), plan, "Notes/Scheme.md", bridge.ChangeRequest{Author: agent}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ws.Remove(t.Context(), "Notes/Home.md", bridge.ChangeRequest{Author: agent}); err != nil {
+			t.Fatal(err)
+		}
+		rejected := decideAll(t, ws, model.Rejected)
+		src.Person(t).Save("Home.md", typed+src.Person(t).Content("Home.md"))
+		if _, err := ws.Undo(t.Context(), rejected.Batch, person); err != nil {
+			t.Fatal(err)
+		}
+		list, err := ws.Proposals(t.Context(), "")
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		for _, p := range list {
+			if want := typed != "" && p.Kind == model.ProposedDelete; p.Stale != want {
+				t.Errorf("after a user typed %q, %s of %s: stale is %v", typed, p.Kind, p.Path, p.Stale)
+			}
+		}
+	}
+}
+
 // Links that a rename rewrites are never accepted without it: not by themselves, and not with one that fails.
 func TestLinksFollowTheirRename(t *testing.T) {
 	src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
@@ -345,6 +376,42 @@ func TestWrittenAnewOverAnothersSuggestion(t *testing.T) {
 	}
 	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 0 {
 		t.Errorf("proposals after it was written anew: %+v, %v", list, err)
+	}
+}
+
+// A note that is written again after its deletion was proposed keeps what a user typed in its file in the meantime: the
+// writer replaces only the text that the note had when it was deleted.
+func TestWrittenAnewOverAUsersText(t *testing.T) {
+	for name, c := range map[string]struct{ before, user, written, want string }{
+		"a line":           {"one\ntwo\n", "one\ntwo\ntyped\n", "uno\ndue\n", "uno\ndue\ntyped\n"},
+		"in an empty note": {"", "typed\n", "new\n", "typed\nnew\n"},
+		"nothing":          {"one\ntwo\n", "one\ntwo\n", "uno\n", "uno\n"},
+	} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, restarted %v", name, restarted), func(t *testing.T) {
+				src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)
+				src.Person(t).Save("Plan.md", c.before)
+				ws := process(t, src, store)
+				if _, err := ws.Remove(t.Context(), plan, bridge.ChangeRequest{Author: agent}); err != nil {
+					t.Fatal(err)
+				}
+				src.Person(t).Save("Plan.md", c.user)
+				if restarted {
+					ws = process(t, src, store)
+				}
+				res, err := ws.Create(t.Context(), plan, bridge.Write{Text: c.written, By: agent})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := res.Version.Text(); got != c.want {
+					t.Errorf("shown is %q, want %q", got, c.want)
+				}
+				decidePending(t, ws, model.Rejected)
+				if got := src.Person(t).Content("Plan.md"); got != c.user {
+					t.Errorf("after a rejection the note has %q, want %q", got, c.user)
+				}
+			})
+		}
 	}
 }
 

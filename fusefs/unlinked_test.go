@@ -46,3 +46,16 @@ func TestUserSavesNoteThatIsUnlinkedAndWritten(t *testing.T) {
 		}
 	}
 }
+
+// A program removes a note that it has not read, and writes another text at its name. What a user types in the file in
+// between stays, because the program cannot have known it.
+func TestUserSavesUnreadNoteThatIsUnlinkedAndWritten(t *testing.T) {
+	t.Parallel()
+	m := mount(t, map[string]string{"F/Note.md": "one\ntwo\n"})
+	a := m.agent(t, "F")
+	a.do(`os.remove("Note.md")`)
+	m.Person("F/Note.md", "one\ntwo\ntyped\n")
+	a.do(`write("Note.md", "uno\ndue\n")`)
+	m.checkSuggested(t, "F/Note.md", "one\ntwo\ntyped\n", "uno\ndue\ntyped\n")
+	m.checkProposed(t)
+}

@@ -94,6 +94,11 @@ type Save struct {
 
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
 
+// IsByUser reports whether a user has changed the text by other means than a decision.
+func (r *Record) IsByUser() bool {
+	return r.Author == "" && r.Decision == nil && r.Proposal == "" && len(r.Links) == 0
+}
+
 // SurvivesCompaction reports whether the record stays when the checkpoint merges the updates of its document, because
 // attribution and undo need it.
 func (r *Record) SurvivesCompaction() bool {

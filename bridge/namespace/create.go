@@ -20,7 +20,8 @@ var errDeletionWithdrawn = errors.New("its pending deletion was withdrawn")
 // Create creates a new note with wr.Text as its view. The front matter is plain text; in suggest mode the body is an
 // addition. Create also creates missing parent folders. It returns fs.ErrExist if the name is taken. If Create cannot
 // show the new note at p, it removes the note again, unless another writer has changed it in the meantime. If the
-// deletion of a note at p is proposed, Create withdraws the proposal and writes the text to that note.
+// deletion of a note at p is proposed, Create withdraws the proposal and writes the text to that note. wr.Base is then by
+// default the version that the note had when its deletion was proposed.
 func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
 	start := time.Now()
 	err = n.change("create", p, func(l *Locked) error {
@@ -39,6 +40,15 @@ func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (re
 				c.Warn(warning)
 			}
 		}
+		if old := n.tree.HiddenAt(p); old != nil && old.Note() != nil {
+			if wr.Base == nil { // the writer can have read no later version
+				wr.Base, wr.Unread = old.Note().VersionOf(ctx, old.State().Pending.Record().Sum), true
+			}
+			// If the note refuses the text, the deletion must stay proposed.
+			if err := old.Note().CheckWrite(ctx, p, wr); err != nil {
+				return err
+			}
+		}
 		res, err = n.createAt(ctx, l, p, c, wr)
 		return err
 	})
@@ -54,12 +64,6 @@ func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (re
 }
 
 func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
-	// If the note refuses the text, the deletion must stay proposed.
-	if old := n.tree.HiddenAt(p); old != nil && old.Note() != nil {
-		if _, err := old.Note().Preview(ctx, p, wr.Text, wr.By); err != nil {
-			return note.Result{}, err
-		}
-	}
 	o := ChangeRequest{Author: wr.By, Origin: wr.Origin, InFolder: wr.InFolder}
 	at, err := n.placeFor(ctx, l, p, false, o)
 	if err != nil {

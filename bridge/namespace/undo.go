@@ -178,15 +178,19 @@ func (u *undoOp) rejections(ctx context.Context, recs []model.ProposalRecord) []
 	return list
 }
 
-// restamp makes the record identify the present state of n. A deletion is stale if the note has another text now: a user
-// may have changed it after the decision.
+// restamp makes the record identify the present state of n. A deletion is stale if a user has changed the note after the
+// decision.
 func (u *undoOp) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) {
 	if n == nil || rec.Kind == model.ProposedFile {
 		return
 	}
 	now := *rec
+	typed := rec.Kind == model.ProposedDelete && changedInSource(ctx, n, *rec) // before identify reads the note
 	if err := identify(ctx, &now, n); err == nil {
-		now.Stale = rec.Stale || rec.Kind == model.ProposedDelete && now.Sum != rec.Sum
+		if rec.Kind == model.ProposedDelete && now.Sum != rec.Sum {
+			typed = typed || n.Note().TypedSince(ctx, rec.Sum)
+		}
+		now.Stale = rec.Stale || typed
 		*rec = now
 	}
 }
@@ -271,6 +275,10 @@ func (l *Locked) RestoreFile(ctx context.Context, rel string, doc model.DocID, s
 func (u *revertOp) reattachDoc(file model.Stamp) {
 	at := model.Path(u.current.Rel)
 	if have, err := u.Store.DocID(at); u.current.Doc == "" || err == nil && have == u.current.Doc {
+		return
+	}
+	if p, err := u.Store.DocPath(u.current.Doc); err == nil && p != "" && u.Lookup(string(p)) != nil {
+		u.log.Warn("note restored without its history, which its copy has", model.LogPath, u.current.Rel, "copy", string(p))
 		return
 	}
 	sum := model.SumOf(string(u.current.Old))

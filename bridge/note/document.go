@@ -180,6 +180,65 @@ func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 	return runsAs(doc, v.Raw())
 }
 
+// VersionOf returns the newest version whose raw text has the given checksum, or nil if the store does not have it any
+// more.
+func (n *Note) VersionOf(ctx context.Context, sum model.ContentSum) *model.Version {
+	l := n.Lock()
+	defer l.Unlock()
+	records, upTo, _ := l.recordsSince(ctx, sum)
+	if upTo < 0 {
+		return nil
+	}
+	doc, err := replay(records[:upTo])
+	if err != nil {
+		return nil
+	}
+	text := doc.Text(model.ContentsName)
+	v := model.NewVersion(text.String(), l.set.o.View, time.Time{})
+	v.SetRuns(text.Runs())
+	attribute(v, attribution.NewTable(l.shared.With(records[:upTo])), v.Runs(), l.live != nil)
+	return v
+}
+
+// TypedSince reports whether a user has changed the text since it had the given checksum, or whether that is unknown.
+// Changes that the note has not taken over yet do not count.
+func (n *Note) TypedSince(ctx context.Context, sum model.ContentSum) bool {
+	l := n.Lock()
+	defer l.Unlock()
+	_, upTo, typed := l.recordsSince(ctx, sum)
+	return typed || upTo < 0
+}
+
+// recordsSince returns the note's records, and the number of records up to the newest state whose text has the given
+// checksum. The number is -1 if the store does not have that state, as after a merge of the records. typed reports whether
+// a user has changed the text since.
+func (n *Locked) recordsSince(ctx context.Context, sum model.ContentSum) (records []model.Record, upTo int, typed bool) {
+	if _, err := n.load(ctx); err != nil {
+		return nil, -1, false
+	}
+	h, err := n.store.Load(n.id)
+	if err != nil {
+		return nil, -1, false
+	}
+	upTo = -1
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	before := model.SumOf("")
+	for i := 0; ; i++ {
+		after := model.SumOf(doc.Text(model.ContentsName).String())
+		if after == sum {
+			upTo, typed = i, false
+		} else if after != before && h.Records[i-1].IsByUser() {
+			typed = true
+		}
+		if before = after; i == len(h.Records) {
+			return h.Records, upTo, typed
+		}
+		if doc.ApplyUpdate(h.Records[i].Update) != nil {
+			return nil, -1, false
+		}
+	}
+}
+
 // withText calls fn with the document's text. It returns ErrConflict if a live document does not have the text of current.
 func (d *document) withText(ctx context.Context, current *model.Version, fn func(*ycrdt.Text) error) error {
 	if d.live == nil {

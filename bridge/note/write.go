@@ -67,21 +67,39 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 	}
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
-	c.Plan = func(l *Locked, current *model.Version) (planner.Plan, error) {
-		if base := wr.Base; base != nil {
-			if wr.Unread && base != current {
-				base = l.withoutRejected(base)
-			}
-			merged = l.mergeInto(base, current, wr.Text)
-			if err := frontmatter.CheckMerge(base.Text(), current.Text(), wr.Text, merged); err != nil {
-				return planner.Plan{}, model.RefusedError(err)
-			}
-		}
-		return l.Plan(current, merged, wr.By)
+	c.Plan = func(l *Locked, current *model.Version) (plan planner.Plan, err error) {
+		plan, merged, err = l.planWrite(current, wr)
+		return plan, err
 	}
 	res, err := n.Change(ctx, c)
 	res.Merged = err == nil && merged != wr.Text
 	return res, err
+}
+
+// CheckWrite returns the error with which Write would now refuse wr, or nil.
+func (n *Note) CheckWrite(ctx context.Context, p model.Path, wr Write) error {
+	l := n.Lock()
+	defer l.Unlock()
+	current, err := l.load(ctx)
+	if err == nil {
+		_, _, err = l.planWrite(current, wr)
+	}
+	return model.WrapError("write", p, err)
+}
+
+func (n *Locked) planWrite(current *model.Version, wr Write) (_ planner.Plan, merged string, err error) {
+	merged = wr.Text
+	if base := wr.Base; base != nil {
+		if wr.Unread && base != current {
+			base = n.withoutRejected(base)
+		}
+		merged = n.mergeInto(base, current, wr.Text)
+		if err := frontmatter.CheckMerge(base.Text(), current.Text(), wr.Text, merged); err != nil {
+			return planner.Plan{}, merged, model.RefusedError(err)
+		}
+	}
+	plan, err := n.Plan(current, merged, wr.By)
+	return plan, merged, err
 }
 
 // Update is Write for callers that compute the new text from the current one. It calls fn under the note's lock, and
@@ -106,30 +124,6 @@ func (n *Note) Update(ctx context.Context, p model.Path, author model.Author, or
 type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
-
-// Preview returns the version that the note at p would have if text became its view. It returns an error if text cannot
-// be written.
-func (n *Note) Preview(ctx context.Context, p model.Path, text string, author model.Author) (*model.Version, error) {
-	l := n.Lock()
-	defer l.Unlock()
-	current, err := l.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := l.Plan(current, text, author)
-	if err != nil {
-		return nil, model.WrapError("write", p, err)
-	}
-	raw := diffwrap.Apply(current.Raw(), plan.Edits)
-	v := model.NewVersion(raw, n.set.o.View, time.Now())
-	known := plan.Known
-	if plan.Direct || len(plan.Edits) == 0 {
-		known = current.RawKnown().AfterEdits(current.Raw(), plan.Edits)
-	}
-	known = known.Read(raw)
-	v.Attribute(known, nil, known)
-	return v, nil
-}
 
 // Change is one change of a note by a program. Plan computes the edits from the current version. Plan is called again
 // if another program saves first.

@@ -45,16 +45,18 @@ func (i Info) String() string {
 type AlreadyServedError struct {
 	Name  string // name in the LockRequest
 	Owner *Info  // nil if unknown
-	// Unannounced reports that the other process has the same state folder, but has not announced itself: it is a
-	// command that works without an owner, or is starting.
-	Unannounced bool
+	// Unreachable reports that the other process has the same state folder, but serves no socket: it is a command that
+	// works without an owner, or it is starting or ending.
+	Unreachable bool
 }
 
 func (e *AlreadyServedError) Error() string {
-	if e.Unannounced {
+	switch {
+	case e.Unreachable && e.Owner == nil:
 		return e.Name + " is in use by another relayfs command"
-	}
-	if e.Owner == nil {
+	case e.Unreachable:
+		return fmt.Sprintf("%s is still in use by %v, which is ending", e.Name, *e.Owner)
+	case e.Owner == nil:
 		return e.Name + " is served by another relayfs process that has another state folder"
 	}
 	return fmt.Sprintf("%s is already served by %v", e.Name, *e.Owner)
@@ -88,8 +90,8 @@ const (
 )
 
 // Acquire takes all locks of claims or none. If another process has one of the locks, the error is an
-// *AlreadyServedError. Acquire waits for a process that has not announced itself, which usually ends or announces itself
-// soon. It creates missing state folders.
+// *AlreadyServedError. Acquire waits for a process that serves no socket, because it usually ends or serves one soon. It
+// creates missing state folders.
 func Acquire(claims []LockRequest) (*Owner, error) {
 	for end := time.Now().Add(lockRetryWait); ; time.Sleep(time.Millisecond) {
 		o := &Owner{claims: claims}
@@ -98,7 +100,7 @@ func Acquire(claims []LockRequest) (*Owner, error) {
 			return o, nil
 		}
 		o.Release()
-		if owned, ok := errors.AsType[*AlreadyServedError](err); !ok || !owned.Unannounced || time.Now().After(end) {
+		if owned, ok := errors.AsType[*AlreadyServedError](err); !ok || !owned.Unreachable || time.Now().After(end) {
 			return nil, err
 		}
 	}
@@ -144,7 +146,7 @@ func (o *Owner) lock(c LockRequest) error {
 	if err := flock(f, c.State); err != nil {
 		err = ownedBy(c, err)
 		if owned, ok := errors.AsType[*AlreadyServedError](err); ok {
-			owned.Unannounced = owned.Owner == nil
+			owned.Unreachable = owned.Owner == nil || !IsReachable(*owned.Owner)
 		}
 		return err
 	}
@@ -167,7 +169,7 @@ func (o *Owner) lock(c LockRequest) error {
 
 var errHeld = errors.New("locked by another process")
 
-// lockRetryWait is the maximum wait for a lock whose owner is dead, or has not announced itself. A child process that a
+// lockRetryWait is the maximum wait for a lock whose owner is dead, or serves no socket. A child process that a
 // dead owner was starting may hold copies of the owner's files for a short time.
 const lockRetryWait = 10 * time.Second
 

@@ -18,13 +18,25 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
+// serving opens the socket of an owner, and returns its path and a function that closes it.
+func serving(t *testing.T) (socket string, end func()) {
+	t.Helper()
+	l, socket, err := owner.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return socket, func() { l.Close() }
+}
+
 func TestSecondOwnerIsRefusedWithTheFirstOnesName(t *testing.T) {
 	claim := owner.LockRequest{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
 	first, err := owner.Acquire([]owner.LockRequest{claim})
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := owner.Info{PID: os.Getpid(), Command: "mount", Mountpoint: "/mnt/notes", Socket: "/nowhere.sock"}
+	socket, _ := serving(t)
+	info := owner.Info{PID: os.Getpid(), Command: "mount", Mountpoint: "/mnt/notes", Socket: socket}
 	if err := first.Announce(info); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +131,8 @@ func TestAVaultWhosePathIsNotUTF8(t *testing.T) {
 	}
 }
 
-// A command that holds a vault without an announcement is waited for. An owner that has announced itself is not.
+// A command that holds a vault without an announcement is waited for, and so is an owner that is ending. An owner that
+// serves its socket is not.
 func TestACommandIsWaitedFor(t *testing.T) {
 	claim := owner.LockRequest{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
 	for range 20 {
@@ -143,12 +156,21 @@ func TestACommandIsWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer starting.Release()
-	time.AfterFunc(5*time.Millisecond, func() { starting.Announce(owner.Info{PID: os.Getpid(), Command: "mount"}) })
+	socket, end := serving(t)
+	time.AfterFunc(5*time.Millisecond, func() {
+		starting.Announce(owner.Info{PID: os.Getpid(), Command: "mount", Socket: socket})
+	})
 	_, err = owner.Acquire([]owner.LockRequest{claim})
 	if owned, ok := errors.AsType[*owner.AlreadyServedError](err); !ok || owned.Owner == nil {
 		t.Errorf("beside an owner that has just announced itself: %v", err)
 	}
+	end()
+	time.AfterFunc(50*time.Millisecond, starting.Release)
+	next, err := owner.Acquire([]owner.LockRequest{claim})
+	if err != nil {
+		t.Fatalf("beside an owner that is ending: %v", err)
+	}
+	next.Release()
 }
 
 func TestARefusedClaimKeepsNothing(t *testing.T) {
@@ -158,7 +180,8 @@ func TestARefusedClaimKeepsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer holder.Release()
-	if err := holder.Announce(owner.Info{PID: os.Getpid(), Command: "mount"}); err != nil {
+	socket, _ := serving(t)
+	if err := holder.Announce(owner.Info{PID: os.Getpid(), Command: "mount", Socket: socket}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := owner.Acquire([]owner.LockRequest{a, b}); err == nil {

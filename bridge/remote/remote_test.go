@@ -124,6 +124,25 @@ func TestOffline(t *testing.T) {
 	})
 }
 
+// A note that is written again after its deletion was proposed keeps what another client has typed in the meantime.
+func TestWrittenAgainAfterADeletion(t *testing.T) {
+	t.Parallel()
+	onEach(t, sharedServer, func(t *testing.T, s *server) {
+		p := s.person()
+		p.do("create", args{"path": "A.md", "text": "one\ntwo\n"})
+		c := mustOpen(t, s, func(_ *remote.Options, o *bridge.Options) { o.Structure = bridge.StructurePropose })
+		c.awaitText("Team/A.md", "one\ntwo\n")
+		c.remove("Team/A.md")
+		p.do("insert", args{"path": "A.md", "at": 8, "text": "typed\n"})
+		c.await("the other client's text", func() bool {
+			v, err := c.OpenPendingDelete(t.Context(), "Team/A.md")
+			return err == nil && strings.Contains(v.Raw(), "typed")
+		})
+		c.create("Team/A.md", "uno\ndue\n")
+		c.awaitText("Team/A.md", "{--one--}{++uno++}\n{--two--}{++due++}\ntyped\n")
+	})
+}
+
 // A proposal about a note becomes stale by a change of another client, but not by what relayfs itself writes, also after a
 // restart.
 func TestStaleProposals(t *testing.T) {

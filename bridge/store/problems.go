@@ -9,8 +9,12 @@ import (
 )
 
 func (s *Store) recordLogResult(err error) error {
-	if errors.Is(err, wal.ErrTooLarge) || errors.Is(err, wal.ErrClosed) {
+	switch {
+	case errors.Is(err, wal.ErrTooLarge), errors.Is(err, wal.ErrClosed):
 		return err // this was no attempt, because nothing was written
+	case errors.Is(err, wal.ErrDeleted):
+		s.problems.Record(model.AboutStore, fmt.Errorf("changes cannot be stored, because %q was deleted while relayfs used it; end relayfs, restore a backup of the state with 'relayfs restore' if you have one, and start relayfs again", s.path))
+		return err
 	}
 	s.recordResult(model.AboutStore, "changes cannot be stored in %q: %w; %s; relayfs retries automatically", err)
 	return err

@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -163,5 +165,43 @@ func TestCheckpointHasAProblem(t *testing.T) {
 	closeStore(t, s)
 	if h, err := open(t, path).Load("id"); err != nil || len(h.Records) != 1 {
 		t.Errorf("%d records, %v; want 1", len(h.Records), err)
+	}
+}
+
+// A store whose folder was deleted keeps nothing, and says so, instead of writing to files that have no name.
+func TestDeletedFolder(t *testing.T) {
+	for name, remove := range map[string]func(string) error{
+		"with the folder": os.RemoveAll,
+		"only the files": func(path string) error {
+			files, err := os.ReadDir(path)
+			for _, f := range files {
+				err = errors.Join(err, os.Remove(filepath.Join(path, f.Name())))
+			}
+			return err
+		},
+	} {
+		for _, size := range []int64{0, 64} { // with 64, each frame begins a file
+			t.Run(fmt.Sprintf("%s, %d", name, size), func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "store")
+				s, err := store.Open(path, store.Options{NoBackground: true, SegmentSize: size})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				if _, err := s.Append("a", "A.md", model.Record{Update: model.EmptyUpdate()}); err != nil {
+					t.Fatal(err)
+				}
+				if err := remove(path); err != nil {
+					t.Fatal(err)
+				}
+				_, err = s.Append("a", "A.md", model.Record{Update: model.EmptyUpdate()})
+				if err == nil || errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("a record in a deleted folder: %v", err)
+				}
+				if list := s.Problems(); len(list) != 1 || list[0].About != model.AboutStore || !strings.Contains(list[0].Text, "deleted") {
+					t.Errorf("problems %+v", list)
+				}
+			})
+		}
 	}
 }

@@ -115,7 +115,7 @@ func (c Changes) Create(ctx context.Context, p model.Path, text string, argument
 	}
 	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.author(), Origin: c.Session})
 	if err == nil {
-		c.Session.RecordCreate(p, res.Version)
+		c.Session.RecordCreate(p, text, res.Version)
 	}
 	return Result{Result: res}, err
 }

@@ -209,9 +209,10 @@ func (s *Session) Forget(p model.Path) {
 	s.order = slices.DeleteFunc(s.order, func(q model.Path) bool { return q == p })
 }
 
-func (s *Session) RecordCreate(p model.Path, v *model.Version) {
-	text := v.Text()
-	s.SetReadState(p, ReadState{Text: text, ReadRanges: textrange.All(text), Version: v, OwnMarks: v.Suggestions()})
+// RecordCreate records that the client has created a note by writing text. The new version may also have text of others,
+// if the note's deletion was pending.
+func (s *Session) RecordCreate(p model.Path, text string, v *model.Version) {
+	s.SetReadState(p, ReadState{Text: v.Text(), ReadRanges: textrange.All(text).Rebase(text, v.Text()), Version: v, OwnMarks: v.Suggestions()})
 }
 
 // RecordChange records that the client has changed one version of a note (before) into another (after). known has the

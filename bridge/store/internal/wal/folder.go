@@ -82,13 +82,22 @@ func (f *segmentSet) read(after LSN, frame func(LSN, []byte) error) (last LSN, e
 	return last, nil
 }
 
+// write appends a frame. It returns ErrDeleted if the newest segment has no name any more: the system would accept the
+// frame, and delete it with the segment when the log is closed.
 func (f *segmentSet) write(lsn LSN, body []byte) error {
-	if n := len(f.segments); n > 0 {
-		if last := f.segments[n-1]; last.file != nil && last.limit-last.end >= frameSize(body) {
+	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil {
+		last := f.segments[n-1]
+		if f.isDeleted(last) {
+			return ErrDeleted
+		}
+		if last.limit-last.end >= frameSize(body) {
 			return last.append(lsn, body)
 		}
 	}
 	s, err := f.begin(lsn, frameSize(body))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrDeleted
+	}
 	if err != nil {
 		return err
 	}
@@ -96,6 +105,15 @@ func (f *segmentSet) write(lsn LSN, body []byte) error {
 		return errors.Join(err, f.drop(s))
 	}
 	return nil
+}
+
+func (f *segmentSet) isDeleted(s *segment) bool {
+	info, err := s.file.Info()
+	if err != nil || info.Links > 0 {
+		return false
+	}
+	_, err = f.dir.Stat(s.name) // some file systems do not count names
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (f *segmentSet) begin(first LSN, room int64) (*segment, error) {

@@ -20,6 +20,7 @@ const (
 var (
 	ErrTooLarge = errors.New("wal: frame is too large")
 	ErrClosed   = errors.New("wal: log is closed")
+	ErrDeleted  = errors.New("wal: the log's files were deleted")
 )
 
 type Options struct {

@@ -153,7 +153,7 @@ func (f *file) Datasync() error {
 	return nil
 }
 
-func (f *file) Info() (disk.Info, error) { return disk.Info{Size: int64(len(f.n.data))}, nil }
+func (f *file) Info() (disk.Info, error) { return disk.Info{Size: int64(len(f.n.data)), Links: 1}, nil }
 func (f *file) Close() error             { return nil }
 
 // afterPowerCut is a disk as a power cut leaves it: of each change of a name or of bytes

@@ -27,10 +27,10 @@ func Hint(err error) string {
 		return refused.Hint
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Stopped():
 		return fmt.Sprintf("process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", owned.Owner.PID, owned.Owner.PID)
+	case errors.As(err, &owned) && owned.Unreachable:
+		return "try again when that process has ended"
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
 		return fmt.Sprintf("use the mount at %s, or end it with `relayfs unmount %s`", owned.Owner.Mountpoint, owner.ShellWord(owned.Owner.Mountpoint))
-	case errors.As(err, &owned) && owned.Unannounced:
-		return "try again when that command has ended"
 	case errors.As(err, &owned) && owned.Owner == nil:
 		return "end that process, or set RELAYFS_STATE to its state folder"
 	case errors.As(err, &owned):

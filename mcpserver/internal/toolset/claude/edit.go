@@ -193,11 +193,14 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) (result.Result, err
 	if err != nil {
 		return result.Result{}, err
 	}
-	out := "Wrote " + result.Escape(p) + outcome(c, res)
-	if res.Merged {
-		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
+	return result.Text("Wrote " + result.Escape(p) + outcome(c, res) + merged(res)), nil
+}
+
+func merged(res change.Result) string {
+	if !res.Merged {
+		return ""
 	}
-	return result.Text(out), nil
+	return " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
 }
 
 func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (result.Result, error) {
@@ -206,5 +209,5 @@ func writeNew(ctx context.Context, c *tool.Client, a writeArgs) (result.Result, 
 		return result.Result{}, err
 	}
 	res, err := c.Changes.CreateDocument(ctx, p, a.Content)
-	return result.Text("Created " + result.Escape(p) + outcome(c, res)), err
+	return result.Text("Created " + result.Escape(p) + outcome(c, res) + merged(res)), err
 }
