@@ -22,7 +22,6 @@ import (
 type onDisk struct {
 	t    testing.TB
 	dir  string
-	room int // bytes for notes in memory; 0 for the default
 	ws   *bridge.Workspace
 	stop func()
 }
@@ -77,9 +76,7 @@ func (d *onDisk) start() {
 	d.must(err)
 	v, err := vault.New(filepath.Join(d.dir, "vault"), vault.Options{Swap: filepath.Join(d.dir, "swap")})
 	d.must(err)
-	o := bridge.Options{Roots: []bridge.RootSource{{Name: "Notes", Source: v, Store: s}}}
-	o.CacheBytes = d.room
-	d.ws, err = bridge.New(o)
+	d.ws, err = bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "Notes", Source: v, Store: s}}})
 	d.must(err)
 	d.must(d.ws.Start(context.Background()))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -472,47 +469,6 @@ func TestCopyWhileStopped(t *testing.T) {
 	for _, s := range pendingOf(t, d.ws) {
 		if want := map[model.Path]string{plan: "ann"}[s.Path]; s.Author != want {
 			t.Errorf("the suggestion in %s is by %q, want %q", s.Path, s.Author, want)
-		}
-	}
-}
-
-// A copy becomes the note when the note is removed, as at a start: cp and rm are a move.
-func TestCopyOfANoteThatIsRemoved(t *testing.T) {
-	for name, remove := range map[string]func(*onDisk){
-		"a user removes it": func(d *onDisk) { d.remove("F/Plan.md") },
-		"a user moves its folder out of the vault": func(d *onDisk) {
-			d.must(os.Rename(d.path("F"), filepath.Join(d.dir, "F")))
-		},
-	} {
-		for _, room := range []int{0, 1} {
-			t.Run(fmt.Sprintf("%s, room %d", name, room), func(t *testing.T) {
-				d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})
-				d.secret()
-				d.must(os.Mkdir(d.path("F"), 0o755))
-				d.rename("Plan.md", "F/Plan.md")
-				d.noticed("Notes/F/Plan.md", true)
-				d.room = room
-				d.restarted(func() {})
-				d.save("A copy.md", d.read("F/Plan.md"))
-				d.noticed("Notes/A copy.md", true)
-				if list := pendingOf(t, d.ws); len(list) != 2 || list[0].Author != "" || list[1].Author != "ann" {
-					t.Fatalf("pending in the note and its copy: %+v", list)
-				}
-				read := open(t, d.ws, "Notes/A copy.md")
-				open(t, d.ws, "Notes/Other.md") // may evict the copy
-				remove(d)
-				d.until("the suggestion is the author's", func() bool {
-					list := pendingOf(t, d.ws)
-					return len(list) == 1 && list[0].Author == "ann"
-				})
-				is(t, d.ws, "Notes/A copy.md")
-				replaceIn(t, d.ws, "Notes/A copy.md", bob, "Nobody", "Anybody")
-				now := open(t, d.ws, "Notes/A copy.md").Text()
-				write(t, d.ws, "Notes/A copy.md", bridge.Write{Base: read, Text: strings.Replace(read.Text(), "a while", "a year", 1), By: ann})
-				if got, want := open(t, d.ws, "Notes/A copy.md").Text(), strings.Replace(now, "a while", "a year", 1); got != want {
-					t.Errorf("a write from an older version gives %q, want %q", got, want)
-				}
-			})
 		}
 	}
 }

@@ -84,25 +84,13 @@ func isStaleEvent(source model.Source, rel string, kind model.NodeKind, there bo
 
 func (l *Locked) onRemoved(rel string) {
 	n := l.Lookup(rel)
-	if n == nil || isStaleEvent(l.Source, rel, n.Kind, false) {
+	if n != nil && isStaleEvent(l.Source, rel, n.Kind, false) {
 		return
 	}
-	sizes := make(map[int64]bool) // of the texts with suggestions
-	for _, x := range n.Notes() {
-		if text := x.StoredText(); text != "" {
-			sizes[int64(len(text))] = true
-		}
-	}
-	l.SourceRemoved(n)
-	if n.Kind == model.KindNote {
-		l.EndDocs(rel)
-	}
-	if len(sizes) == 0 {
-		return
-	}
-	for _, x := range l.NotesOfSize(sizes) { // one may be a copy of a removed note
-		if loc := x.Location(); x.Note().FindAgain() && loc.Shown {
-			l.QueueEvents(model.Event{Kind: model.EventChanged, Path: loc.Path})
+	if n != nil {
+		l.SourceRemoved(n)
+		if n.Kind == model.KindNote {
+			l.EndDocs(rel)
 		}
 	}
 }

@@ -13,8 +13,7 @@ import (
 )
 
 // While relayfs follows a note, each change of its file counts as a save, and a removal ends the document (Path.Ended).
-// If the file of another note is moved over it, IsTempOf decides whether that was a save too. If a user has copied a note
-// with suggestions and removes it, the copy gets its document by the table below (FindAgain): the two steps are a move.
+// If the file of another note is moved over it, IsTempOf decides whether that was a save too.
 //
 // While relayfs was stopped, any file may have come to a note's path: notes were deleted, created, moved, or exchanged
 // their names. So the file decides, not its name. At the start each document follows its last known file by inode and
@@ -120,30 +119,6 @@ func (n *Note) stored() model.History {
 	}
 	h, _ := n.history.Load(id)
 	return h
-}
-
-// StoredText returns the text of the document that the store has at the note's path, or "" if it has no suggestions.
-func (n *Note) StoredText() string {
-	doc, err := replay(n.stored().Records)
-	if err != nil {
-		return ""
-	}
-	if text := doc.Text(model.ContentsName).String(); attribution.MarksIn(text) {
-		return text
-	}
-	return ""
-}
-
-// FindAgain makes a note without a document look for it when it is next read. It reports whether the note has none.
-func (n *Note) FindAgain() bool {
-	l := n.Lock()
-	defer l.Unlock()
-	if l.id != "" || l.live != nil {
-		return false
-	}
-	l.synced = false
-	n.current.Store(nil)
-	return true
 }
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }

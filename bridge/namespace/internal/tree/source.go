@@ -181,18 +181,6 @@ func (f *Root) Files(match func(name string, size int64) bool) (files []*Node) {
 	return files
 }
 
-// NotesOfSize returns the notes that were read and whose files have one of the sizes.
-func (f *Root) NotesOfSize(sizes map[int64]bool) (notes []*Node) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	f.rootNode.walkSource(func(n *Node) {
-		if sizes[n.size] && n.note.Load() != nil {
-			notes = append(notes, n)
-		}
-	})
-	return notes
-}
-
 // Invalidate drops a proposal of an earlier process, whose node no longer exists.
 func (f *Root) Invalidate(rec model.ProposalRecord) {
 	f.mu.Lock()
