@@ -185,6 +185,9 @@ func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 func (n *Note) VersionOf(ctx context.Context, sum model.ContentSum) *model.Version {
 	l := n.Lock()
 	defer l.Unlock()
+	if current, err := l.load(ctx); err == nil && model.SumOf(current.Raw()) == sum {
+		return current
+	}
 	records, upTo, _ := l.recordsSince(ctx, sum)
 	if upTo < 0 {
 		return nil
