@@ -31,7 +31,7 @@ type Node struct {
 	pending        *Proposal                 // proposal to rename or delete the node
 	content        *Proposal                 // KindFile: proposal for new content
 	modTime        time.Time
-	size           int64  // KindFile only
+	size           int64  // of the file; of a note as a user last saved it
 	link           string // KindLink: target of the link in the source
 }
 
