@@ -144,6 +144,7 @@ func TestPlainTextIsInNoSuggestion(t *testing.T) {
 			return list
 		}
 		var log []string
+		states := []string{n.note().Raw()}
 		for range 2 + r.IntN(4) {
 			words := make([]string, 7)
 			for i := range words {
@@ -158,6 +159,7 @@ func TestPlainTextIsInNoSuggestion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			states = append(states, res.Version.Raw())
 			log = append(log, fmt.Sprintf("%s: %q is %q", author.Name, text, res.Version.Raw()))
 		}
 		before, raw := pending(), n.note().Raw()
@@ -167,6 +169,9 @@ func TestPlainTextIsInNoSuggestion(t *testing.T) {
 		}
 		at := randomtest.Pick(r, ends...)
 		saved := raw[:at[2]] + raw[at[4]:at[5]] + raw[at[2]:at[3]] + raw[at[5]:]
+		if slices.Contains(states, saved) {
+			return // the save restores that state
+		}
 		n.saves(saved)
 		if after := pending(); !slices.Equal(after, before) {
 			t.Fatalf("%s\na user saves %q\nbefore %q\nafter %q", strings.Join(log, "\n"), saved, before, after)
