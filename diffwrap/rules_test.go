@@ -63,6 +63,8 @@ var about = map[string]struct{ when, what, example string }{
 		"1. a{--\n2. b--}{++\n3. b++}"},
 	"line break": {"a line ends", "CR and LF are one token",
 		"if x is{--\r\n--}{++ {\r\n++}end\r\n"},
+	"literal delimiter": {"a delimiter of a mark is text, as in code", "it is replaced whole",
+		"Use {--++}--}{++--}++} to end."},
 	"emphasis": {"emphasis characters follow one another", "they are one token",
 		"A {--**--}{++***++}wooden shed that stands behind the large old house beside the small pond{--**--}{++***++}."},
 	"escape": {"a character is escaped", "the backslash and the character are one token",

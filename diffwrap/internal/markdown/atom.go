@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,6 +30,7 @@ type length = func(text string, i, from int) int
 // start as words. A mark inside an Atom would break it; Wrapped finds atoms that span lines.
 var Constructs = []Construct{
 	{"line break", "\r\n", Space, lineBreak},
+	{"literal delimiter", "{+-~=<", Symbol, literalDelimiter},
 	{"emphasis", "*_~=", Symbol, run},
 	{"escape", "\\", Symbol, escape},
 	{"embed", "!", Atom, embed},
@@ -71,6 +73,16 @@ func construct(text string, i, from int) (t Token, ok bool) {
 	}
 	return Token{}, false
 }
+
+// literalDelimiter is a delimiter of a mark that is text, as in code: a change that cut it could make a mark of its parts.
+func literalDelimiter(text string, i, _ int) int {
+	if i+3 <= len(text) && slices.Contains(delimiters, text[i:i+3]) {
+		return 3
+	}
+	return 0
+}
+
+var delimiters = []string{"{++", "{--", "{~~", "{==", "{>>", "++}", "--}", "~~}", "==}", "<<}"}
 
 // bounded limits the search for the closing delimiter of a construct to maxAtom bytes.
 func bounded(f func(s string) int) length {
