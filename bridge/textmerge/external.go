@@ -352,22 +352,23 @@ func (a *externalDiff) findRemaining(torn []diffwrap.Span) {
 const maxTries = 64
 
 // removeMoved removes from the matches the tokens that the change moved: the new text has them byte for byte at another
-// place, where no broken delimiter stays. The comparison of the texts may have taken a part of such a token for a part of
-// another token. It returns their new spans by index of oldTokens.
+// place, not between two broken delimiters that stay. The comparison of the texts may have taken a part of such a token
+// for a part of another token. It returns their new spans by index of oldTokens.
 func (a *externalDiff) removeMoved(torn []diffwrap.Span) map[int]diffwrap.Span {
 	var taken, moved []diffwrap.Span // spans in the new text; taken is in order
 	var from []diffwrap.Span         // the moved tokens in the old text
 	found := make(map[int]diffwrap.Span)
-	stay := slices.Clone(torn)
 	for _, t := range a.oldTokens {
-		stay = append(stay, t.span())
-	}
-	for _, s := range stay {
-		if current, ok := MapBack(a.forth, s); ok {
+		if current, ok := MapBack(a.forth, t.span()); ok {
 			taken = append(taken, current)
 		}
 	}
-	slices.SortFunc(taken, byStart)
+	broken := make(map[int]bool) // offsets of the broken delimiters that stay
+	for _, t := range torn {
+		if current, ok := MapBack(a.forth, t); ok {
+			broken[current.Start] = true
+		}
+	}
 	tries := 0
 	for i, t := range a.oldTokens {
 		if !a.isChanged(t) || tries == maxTries {
@@ -382,12 +383,16 @@ func (a *externalDiff) removeMoved(torn []diffwrap.Span) map[int]diffwrap.Span {
 			}
 			current := diffwrap.Span{Start: at + n, End: at + n + len(text)}
 			k, _ := slices.BinarySearchFunc(taken, current.Start+1, func(x diffwrap.Span, at int) int { return x.End - at })
-			if k == len(taken) || taken[k].Start >= current.End {
-				taken, moved, found[i] = slices.Insert(taken, k, current), append(moved, current), current
-				from = append(from, t.span())
-				break
+			if k < len(taken) && taken[k].Start < current.End {
+				at = taken[k].End
+				continue
 			}
-			at = taken[k].End
+			if at = current.End; broken[current.Start] && broken[current.End-t.close.Len()] {
+				continue
+			}
+			taken, moved, found[i] = slices.Insert(taken, k, current), append(moved, current), current
+			from = append(from, t.span())
+			break
 		}
 	}
 	slices.SortFunc(moved, byStart)
