@@ -35,15 +35,21 @@ func foldASCII(c byte) byte {
 func Fold(s string) string { return string(appendFold(nil, s)) }
 
 func appendFold(b []byte, s string) []byte {
-	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf {
-			b = append(b, foldASCII(c))
-			i++
-			continue
+	for s != "" {
+		ascii := 0
+		for ascii < len(s) && s[ascii] < utf8.RuneSelf {
+			ascii++
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		b = utf8.AppendRune(b, foldRune(r))
-		i += n
+		b = append(b, s[:ascii]...)
+		folded := b[len(b)-ascii:]
+		for i, c := range folded {
+			folded[i] = foldASCII(c)
+		}
+		for s = s[ascii:]; s != "" && s[0] >= utf8.RuneSelf; {
+			r, n := utf8.DecodeRuneInString(s)
+			b = utf8.AppendRune(b, foldRune(r))
+			s = s[n:]
+		}
 	}
 	return b
 }
