@@ -185,10 +185,14 @@ func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 func (n *Note) VersionOf(ctx context.Context, sum model.ContentSum) *model.Version {
 	l := n.Lock()
 	defer l.Unlock()
-	if current, err := l.load(ctx); err == nil && model.SumOf(current.Raw()) == sum {
+	current, err := l.load(ctx)
+	if err != nil {
+		return nil
+	}
+	if model.SumOf(current.Raw()) == sum {
 		return current
 	}
-	records, upTo, _ := l.recordsSince(ctx, sum)
+	records, upTo, _ := l.recordsSince(sum)
 	if upTo < 0 {
 		return nil
 	}
@@ -208,17 +212,17 @@ func (n *Note) VersionOf(ctx context.Context, sum model.ContentSum) *model.Versi
 func (n *Note) TypedSince(ctx context.Context, sum model.ContentSum) bool {
 	l := n.Lock()
 	defer l.Unlock()
-	_, upTo, typed := l.recordsSince(ctx, sum)
+	if _, err := l.load(ctx); err != nil {
+		return true
+	}
+	_, upTo, typed := l.recordsSince(sum)
 	return typed || upTo < 0
 }
 
-// recordsSince returns the note's records, and the number of records up to the newest state whose text has the given
-// checksum. The number is -1 if the store does not have that state, as after a merge of the records. typed reports whether
-// a user has changed the text since.
-func (n *Locked) recordsSince(ctx context.Context, sum model.ContentSum) (records []model.Record, upTo int, typed bool) {
-	if _, err := n.load(ctx); err != nil {
-		return nil, -1, false
-	}
+// recordsSince returns the records of a note that was read, and the number of records up to the newest state whose text
+// has the given checksum. The number is -1 if the store does not have that state, as after a merge of the records. typed
+// reports whether a user has changed the text since.
+func (n *Locked) recordsSince(sum model.ContentSum) (records []model.Record, upTo int, typed bool) {
 	h, err := n.store.Load(n.id)
 	if err != nil {
 		return nil, -1, false

@@ -18,7 +18,9 @@ import (
 func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
 	cut := func(e diffwrap.Edit) (start, end int) { return wordsCut(text, e) }
 	return extended(text, edits, cut, func(group []diffwrap.Edit, whole diffwrap.Edit) []diffwrap.Edit {
-		if !replaces(group) && !slices.ContainsFunc(group, func(e diffwrap.Edit) bool { return joinsWords(text, e) }) && (lost == nil || !lost(diffwrap.Span{Start: whole.Off, End: whole.Off + whole.Len})) {
+		joined := slices.ContainsFunc(group, func(e diffwrap.Edit) bool { return joinsWords(text, e) })
+		changed := replaces(group) || joined || lost != nil && lost(diffwrap.Span{Start: whole.Off, End: whole.Off + whole.Len})
+		if !changed {
 			return group
 		}
 		if whole = trimmed(text, whole); whole.Len > 0 || whole.New != "" {
@@ -29,8 +31,8 @@ func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span
 }
 
 // withComments extends each edit that deletes a delimiter of a comment to the whole comment. Otherwise a delimiter of an
-// old comment would count as kept in a new one, which would get what others put beside it.
-// With the inverse edits it does the same for new comments, which could otherwise keep text from outside of a comment.
+// old comment would count as kept in a new one, which would get what others put beside it. With the inverse edits it does
+// the same for new comments, which could otherwise keep text from outside of a comment.
 func withComments(text string, edits []diffwrap.Edit, comments []token) []diffwrap.Edit {
 	cut := func(e diffwrap.Edit) (start, end int) {
 		start, end = e.Off, e.Off+e.Len
