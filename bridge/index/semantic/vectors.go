@@ -48,9 +48,13 @@ func similarity(a, b string) float64 {
 	stepA, rowA := parse(a)
 	stepB, rowB := parse(b)
 	sum := int32(0)
-	rowB = rowB[:len(rowA)] // so that the loop has no checks of bounds, which would take a third of its time
+	times := func(i int) int32 { return int32(int8(rowA[i])) * int32(int8(rowB[i])) }
+	for len(rowA) >= 8 && len(rowB) >= 8 { // eight at a time take two thirds of the time
+		sum += times(0) + times(1) + times(2) + times(3) + times(4) + times(5) + times(6) + times(7)
+		rowA, rowB = rowA[8:], rowB[8:]
+	}
 	for i := range len(rowA) {
-		sum += int32(int8(rowA[i])) * int32(int8(rowB[i]))
+		sum += times(i)
 	}
 	return min(float64(float32(sum)*stepA*stepB), 1)
 }
