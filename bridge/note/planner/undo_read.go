@@ -146,7 +146,7 @@ func (t *Undo) read() {
 	for _, p := range t.text.Pieces(t.start, t.start+textmerge.UTF16Len(raw)) {
 		r, pos := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), p.Pos-t.start
 		if p.Deleted {
-			within := len(segments) > 0 && (segments[0].kind == syntaxItem && segments[0].from < pos || mark >= 0 && segments[0].mark == mark)
+			within := mark >= 0 && len(segments) > 0 && segments[0].mark == mark
 			n := len(t.items)
 			t.addItems(r, item{deleted: true, placeTaken: within, mark: -1})
 			if within {
@@ -167,8 +167,25 @@ func (t *Undo) read() {
 			if pos += int(n); pos < s.to {
 				continue
 			}
-			if segments = segments[1:]; s.kind == syntaxItem && t.comment(t.items[first:]) {
+			if segments = segments[1:]; s.kind != syntaxItem {
+				continue
+			}
+			units := t.items[first:]
+			if t.comment(units) {
 				opened = append(opened, first)
+				continue
+			}
+			slices.SortStableFunc(units, func(a, b item) int { // a mark in a comment would be no mark
+				switch {
+				case a.deleted == b.deleted:
+					return 0
+				case a.deleted:
+					return -1
+				}
+				return 1
+			})
+			for i := range units {
+				units[i].placeTaken = units[i].deleted
 			}
 		}
 	}
@@ -200,9 +217,10 @@ func (t *Undo) substitution(k int) int {
 
 // comment applies the role that a comment had in the decision. It does not change a comment that was edited after the
 // decision. A comment that was accepted as text, or whose deletion was rejected, is content. So is a comment of which the
-// decision accepted or kept only a part, without the opener or the closer: then the part's marks are inside the comment,
-// which counts as text until they are decided. hasMarks reports whether this is so. It is not so if the decision kept only
-// the opener or only the closer of a comment that was to be deleted: then a user has written another comment beside it.
+// decision accepted or kept only a part, without the opener or the closer, and a comment from which it deleted text: then
+// the part's marks are inside the comment, which counts as text until they are decided. hasMarks reports whether this is
+// so. It is not so if the decision kept only the opener or only the closer of a comment that was to be deleted: then a
+// user has written another comment beside it.
 func (t *Undo) comment(units []item) (hasMarks bool) {
 	role := func(x item) model.Role {
 		if x.run < 0 {
@@ -210,26 +228,34 @@ func (t *Undo) comment(units []item) (hasMarks bool) {
 		}
 		return t.runs[x.run].Role
 	}
-	size, first, same, kept := uint64(0), role(units[0]), true, false
-	last := role(units[len(units)-1])
-	part := (first == 0 || last == 0) && first != model.RoleDeletionRejected && last != model.RoleDeletionRejected
-	for _, x := range units {
+	size, first, same, kept, deleted := uint64(0), role(units[0]), true, false, false
+	last := 0
+	for i, x := range units {
 		r := role(x)
-		size, same = size+x.id.Len, same && r == first
+		if x.deleted {
+			deleted = deleted || r == model.RoleDeletionAccepted || r == model.RoleAdditionRejected
+			continue
+		}
+		size, same, last = size+x.id.Len, same && r == first, i
 		kept = kept || r == model.RoleAdditionAccepted || r == model.RoleDeletionRejected
 	}
+	end := role(units[last])
+	part := (first == 0 || end == 0) && first != model.RoleDeletionRejected && end != model.RoleDeletionRejected
 	switch {
-	case kept && (same || part):
+	case kept && (same || part), deleted && same && first == 0:
 		for i := range units {
-			units[i].kind, units[i].inOriginal, units[i].inAccepted = textItem, true, true
+			if !units[i].deleted {
+				units[i].kind, units[i].inOriginal, units[i].inAccepted = textItem, true, true
+			}
 		}
+		return !same || deleted
 	case !same:
 	case first == model.RoleCommentAccepted:
 		t.commentPending = true
 	case first == model.RoleCommentAdded && size == t.commentLen:
 		t.commentLen = 0
 	}
-	return kept && !same && part
+	return false
 }
 
 // addItems adds the items of one run, split where the attribution changes. It skips deleted text that the undo does not
