@@ -146,14 +146,7 @@ func (t *Undo) read() {
 	for _, p := range t.text.Pieces(t.start, t.start+textmerge.UTF16Len(raw)) {
 		r, pos := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), p.Pos-t.start
 		if p.Deleted {
-			within := mark >= 0 && len(segments) > 0 && segments[0].mark == mark
-			n := len(t.items)
-			t.addItems(r, item{deleted: true, placeTaken: within, mark: -1})
-			if within {
-				deleted := slices.Clone(t.items[n:])
-				t.items = slices.Insert(t.items[:n], first, deleted...)
-				first += len(deleted)
-			}
+			t.addItems(r, item{deleted: true, mark: -1})
 			continue
 		}
 		for r.Len > 0 {
@@ -167,25 +160,12 @@ func (t *Undo) read() {
 			if pos += int(n); pos < s.to {
 				continue
 			}
-			if segments = segments[1:]; s.kind != syntaxItem {
-				continue
-			}
-			units := t.items[first:]
-			if t.comment(units) {
+			segments = segments[1:]
+			switch units := t.items[first:]; {
+			case s.kind == syntaxItem && t.comment(units):
 				opened = append(opened, first)
-				continue
-			}
-			slices.SortStableFunc(units, func(a, b item) int { // a mark in a comment would be no mark
-				switch {
-				case a.deleted == b.deleted:
-					return 0
-				case a.deleted:
-					return -1
-				}
-				return 1
-			})
-			for i := range units {
-				units[i].placeTaken = units[i].deleted
+			case s.kind == syntaxItem, mark >= 0 && (len(segments) == 0 || segments[0].mark != mark):
+				hoist(units)
 			}
 		}
 	}
@@ -215,11 +195,27 @@ func (t *Undo) substitution(k int) int {
 	return k
 }
 
+// hoist moves deleted items before the others, a comment or a substitution, in which their marks would be no marks.
+func hoist(units []item) {
+	slices.SortStableFunc(units, func(a, b item) int {
+		switch {
+		case a.deleted == b.deleted:
+			return 0
+		case a.deleted:
+			return -1
+		}
+		return 1
+	})
+	for i := range units {
+		units[i].placeTaken = units[i].deleted
+	}
+}
+
 // comment applies the role that a comment had in the decision. It does not change a comment that was edited after the
 // decision. A comment that was accepted as text, or whose deletion was rejected, is content. So is a comment of which the
-// decision accepted or kept only a part, without the opener or the closer, and a comment from which it deleted text: then
-// the part's marks are inside the comment, which counts as text until they are decided. hasMarks reports whether this is
-// so. It is not so if the decision kept only the opener or only the closer of a comment that was to be deleted: then a
+// decision accepted or kept only a part, without the opener or the closer, and a comment inside of which it deleted text:
+// then the part's marks are inside the comment, which counts as text until they are decided. hasMarks reports whether this
+// is so. It is not so if the decision kept only the opener or only the closer of a comment that was to be deleted: then a
 // user has written another comment beside it.
 func (t *Undo) comment(units []item) (hasMarks bool) {
 	role := func(x item) model.Role {
@@ -228,19 +224,29 @@ func (t *Undo) comment(units []item) (hasMarks bool) {
 		}
 		return t.runs[x.run].Role
 	}
-	size, first, same, kept, deleted := uint64(0), role(units[0]), true, false, false
-	last := 0
-	for i, x := range units {
-		r := role(x)
-		if x.deleted {
-			deleted = deleted || r == model.RoleDeletionAccepted || r == model.RoleAdditionRejected
-			continue
+	within := func(r model.IDRange) bool {
+		return slices.ContainsFunc(t.table.OriginalIDs(r), func(r model.IDRange) bool {
+			return slices.ContainsFunc(units, func(x item) bool {
+				return !x.deleted && x.first.Client == r.Client && x.first.Clock <= r.Clock && r.Clock < x.first.Clock+x.first.Len
+			})
+		})
+	}
+	var live []item
+	deleted := false
+	for _, x := range units {
+		if !x.deleted {
+			live = append(live, x)
+		} else if r := t.runs[x.run]; r.Role == model.RoleDeletionAccepted || r.Role == model.RoleAdditionRejected {
+			deleted = deleted || within(r.Left) && within(r.Right)
 		}
-		size, same, last = size+x.id.Len, same && r == first, i
+	}
+	size, first, last, same, kept := uint64(0), role(live[0]), role(live[len(live)-1]), true, false
+	part := (first == 0 || last == 0) && first != model.RoleDeletionRejected && last != model.RoleDeletionRejected
+	for _, x := range live {
+		r := role(x)
+		size, same = size+x.id.Len, same && r == first
 		kept = kept || r == model.RoleAdditionAccepted || r == model.RoleDeletionRejected
 	}
-	end := role(units[last])
-	part := (first == 0 || end == 0) && first != model.RoleDeletionRejected && end != model.RoleDeletionRejected
 	switch {
 	case kept && (same || part), deleted && same && first == 0:
 		for i := range units {
