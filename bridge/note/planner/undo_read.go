@@ -211,12 +211,12 @@ func hoist(units []item) {
 	}
 }
 
-// comment applies the role that a comment had in the decision. It does not change a comment that was edited after the
-// decision. A comment that was accepted as text, or whose deletion was rejected, is content. So is a comment of which the
-// decision accepted or kept only a part, without the opener or the closer, and a comment inside of which it deleted text:
-// then the part's marks are inside the comment, which counts as text until they are decided. hasMarks reports whether this
-// is so. It is not so if the decision kept only the opener or only the closer of a comment that was to be deleted: then a
-// user has written another comment beside it.
+// comment applies the role that a comment had in the decision; units also has the deleted text in it. It does not change a
+// comment that was edited after the decision. A comment that was accepted as text, or whose deletion was rejected, is
+// content. So is a comment of which the decision accepted or kept only a part, without the opener or the closer, and a
+// comment inside which it deleted text: then the part's marks are inside the comment, which counts as text until they are
+// decided. hasMarks reports whether this is so. It is not so if the decision kept only the opener or only the closer of a
+// comment that was to be deleted: then a user has written another comment beside it.
 func (t *Undo) comment(units []item) (hasMarks bool) {
 	role := func(x item) model.Role {
 		if x.run < 0 {
@@ -224,37 +224,33 @@ func (t *Undo) comment(units []item) (hasMarks bool) {
 		}
 		return t.runs[x.run].Role
 	}
-	within := func(r model.IDRange) bool {
+	has := func(r model.IDRange) bool {
 		return slices.ContainsFunc(t.table.OriginalIDs(r), func(r model.IDRange) bool {
 			return slices.ContainsFunc(units, func(x item) bool {
 				return !x.deleted && x.first.Client == r.Client && x.first.Clock <= r.Clock && r.Clock < x.first.Clock+x.first.Len
 			})
 		})
 	}
-	var live []item
-	deleted := false
-	for _, x := range units {
-		if !x.deleted {
-			live = append(live, x)
-		} else if r := t.runs[x.run]; r.Role == model.RoleDeletionAccepted || r.Role == model.RoleAdditionRejected {
-			deleted = deleted || within(r.Left) && within(r.Right)
-		}
-	}
-	size, first, last, same, kept := uint64(0), role(live[0]), role(live[len(live)-1]), true, false
+	size, first, same, kept, inside := uint64(0), role(units[0]), true, false, false
+	last := role(units[len(units)-1])
 	part := (first == 0 || last == 0) && first != model.RoleDeletionRejected && last != model.RoleDeletionRejected
-	for _, x := range live {
-		r := role(x)
-		size, same = size+x.id.Len, same && r == first
-		kept = kept || r == model.RoleAdditionAccepted || r == model.RoleDeletionRejected
+	for _, x := range units {
+		switch r := role(x); {
+		case !x.deleted:
+			size, same = size+x.id.Len, same && r == first
+			kept = kept || r == model.RoleAdditionAccepted || r == model.RoleDeletionRejected
+		case r == model.RoleDeletionAccepted || r == model.RoleAdditionRejected:
+			inside = inside || has(t.runs[x.run].Left) && has(t.runs[x.run].Right)
+		}
 	}
 	switch {
-	case kept && (same || part), deleted && same && first == 0:
+	case (kept || inside) && (same || part):
 		for i := range units {
-			if !units[i].deleted {
-				units[i].kind, units[i].inOriginal, units[i].inAccepted = textItem, true, true
+			if x := &units[i]; !x.deleted {
+				x.kind, x.inOriginal, x.inAccepted = textItem, true, true
 			}
 		}
-		return !same || deleted
+		return !same || inside
 	case !same:
 	case first == model.RoleCommentAccepted:
 		t.commentPending = true
