@@ -58,6 +58,7 @@ const (
 	plainMix kind = iota
 	sameWords
 	otherEdits
+	structured // otherEdits of texts with fences, quotes and other structure
 )
 
 // scene is one state of the note: its raw text, its canonical text (marked), and its original and accepted views (o,
@@ -120,14 +121,29 @@ var startTexts = []string{
 	"| P | P |\n|---|---|\n| P | P |\n\nP P\n",
 }
 
+var structuredTexts = []string{
+	"# P\n\n```\nP P\nP\n```\n\nP P\n",
+	"> P P\n> P\n\n- [ ] P\n- [x] P P\n",
+	"> [!note] P\n> P P\n>\n> P\n\nP\n",
+	"1. P\n2. P P\n   - P\n   - P\n\nP\n",
+	"P **P P** P\n\n`P` P\n",
+	"P\n===\n\nP P\n---\n\nP P %%P%%\n",
+	"P P\tP\u00a0P\n\n日本P語P\n\nP é P\n",
+	"~~~\nP\n~~~\nP\n$$\nP P\n$$\nP\n",
+}
+
 func newMix(t testing.TB, r *rand.Rand, k kind) *mix {
-	m := &mix{t: t, r: r, src: bridgetest.NewSource(t), store: bridgetest.NewMergingStore(t), rel: "Plan.md", again: k == sameWords, other: k == otherEdits}
+	m := &mix{t: t, r: r, src: bridgetest.NewSource(t), store: bridgetest.NewMergingStore(t), rel: "Plan.md", again: k == sameWords, other: k == otherEdits || k == structured}
 	m.made, m.drawn, m.often = make(map[string][]string), make(map[string]int), make(map[string]bool)
 	if r.IntN(3) == 0 {
 		m.live = bridgetest.NewLive(t, m.store)
 		m.src = m.live.Source
 	}
-	text := regexp.MustCompile(`\bP\b`).ReplaceAllStringFunc(randomtest.Pick(r, startTexts...), func(string) string { return m.word("P") })
+	texts := startTexts
+	if k == structured {
+		texts = structuredTexts
+	}
+	text := regexp.MustCompile(`\bP\b`).ReplaceAllStringFunc(randomtest.Pick(r, texts...), func(string) string { return m.word("P") })
 	m.hands = strings.Contains(text, "{")
 	m.src.Person(t).Save(m.rel, text)
 	m.note("start %q, live %v", text, m.live != nil)
@@ -875,8 +891,14 @@ func (m *mix) agentWrites(now scene) (step, error) {
 		}
 	}
 	if stale && m.again {
-		for w, n := range old { // a line that the agent writes anew may keep a word that is gone since
+		// A line that the agent writes anew may keep a word that is gone since, or whose addition has been rejected.
+		for w, n := range old {
 			m.drawn[w] += max(0, min(n, has[w])-count(now.a)[w])
+		}
+		for _, x := range base.Suggestions() {
+			for w, n := range count(x.New) {
+				m.drawn[w] += n
+			}
 		}
 		// Another agent may have moved a word: then each moves a copy.
 		for _, x := range m.pending(m.ws) {
@@ -1281,6 +1303,8 @@ func TestMixesLoseAndDoubleNoWord(t *testing.T) { checkMixes(t, 100, plainMix) }
 func TestMixesOfTheSameWords(t *testing.T) { checkMixes(t, 30, sameWords) }
 
 func TestMixesOfOtherEdits(t *testing.T) { checkMixes(t, 30, otherEdits) }
+
+func TestMixesOfStructuredTexts(t *testing.T) { checkMixes(t, 30, structured) }
 
 func checkMixes(t *testing.T, rounds int, k kind) {
 	randomtest.CheckFrom(t, 20000, rounds, playsMix(k))

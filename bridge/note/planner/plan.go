@@ -76,7 +76,7 @@ func (p *Plan) keepMarks(known, want diffwrap.Known, raw string) {
 		return list
 	}
 	marks, literal := known.ToHave(want, raw)
-	p.KeptOpeners, p.LiteralOpeners, p.Known = ranges(marks), ranges(literal), known.And(want.Offsets()...).Except(literal...)
+	p.KeptOpeners, p.LiteralOpeners, p.Known = ranges(marks), ranges(literal), known.And(marks...).Except(literal...)
 }
 
 // Apply applies the plan to a document whose text is raw, and completes rec, a copy of the plan's record: it converts
