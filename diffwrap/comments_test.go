@@ -24,6 +24,21 @@ func TestCommentsThatRepeatAWordStayWhole(t *testing.T) {
 	}
 }
 
+// A comment that replaces text is no comment on the deletion of that text: then both would go when it is accepted.
+func TestTextBecomesAComment(t *testing.T) {
+	for raw, c := range map[string]struct{ shown, want string }{
+		"a b c\n":   {"a {>>b<<} c\n", "a {>>b<<}{--b--} c\n"},
+		"a\nb\nc\n": {"a\n{>>b<<}\nc\n", "a\n{>>b<<}{--b--}\nc\n"},
+	} {
+		result, err := Options{}.Put(raw, c.shown)
+		after := Apply(raw, result.Edits)
+		decided := Apply(after, Everything.Accept(after, Everything.Suggestions(after)...))
+		if err != nil || after != c.want || decided != c.shown {
+			t.Errorf("%q: stored %q, %v, and accepted %q; want %q and %q", c.shown, after, err, decided, c.want, c.shown)
+		}
+	}
+}
+
 // TestCommentsStay is law 7 for a line that was changed around its comments: those are left alone, byte for byte, and
 // none is marked as resolved and written anew.
 func TestCommentsStay(t *testing.T) {
