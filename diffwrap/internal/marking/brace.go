@@ -56,18 +56,3 @@ func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 	}
 	return h.Grow(0, n)
 }
-
-// endsOpenAt reports whether the new or the original text ends in an opening brace at a possible end of a region.
-func (p *Patch) endsOpenAt(at place, newEnd int) bool {
-	if critic.EndsOpen(p.New[:newEnd], '+') {
-		return true
-	}
-	original := ""
-	for k := min(at.piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
-		x := p.pieces[k]
-		if end := min(x.End, at.off); end > x.Start && (x.role == roleOriginal || x.role == roleDropped) {
-			original = p.Doc.Raw[max(x.Start, end-len("{-")):end] + original
-		}
-	}
-	return critic.EndsOpen(original, '-')
-}

@@ -234,11 +234,7 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 		delta = changes[0].New.End - at
 		changes = changes[1:]
 		end = p.stopAfter(from, at)
-		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
-		for apart() && end.piece < len(p.pieces) && p.pieces[end.piece].role == roleOriginal && p.endsOpenAt(end, end.view+delta) {
-			end = p.stopAfter(end.piece, end.view+span.BreakLen(p.Doc.Raw[end.off:]))
-		}
-		if apart() {
+		if len(changes) == 0 || !p.reaches(changes[0], end) {
 			return end, changes, delta
 		}
 	}
