@@ -1,6 +1,7 @@
 package grep
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -31,13 +32,14 @@ func foldASCII(c byte) byte {
 	return c
 }
 
-// Fold folds every rune separately. So if s contains t, Fold(s) contains Fold(t).
+// Fold folds every rune separately. So if s contains t, Fold(s) contains Fold(t). It drops carriage returns, because \n in
+// a pattern matches CRLF, too.
 func Fold(s string) string { return string(appendFold(nil, s)) }
 
 func appendFold(b []byte, s string) []byte {
 	for s != "" {
 		ascii := 0
-		for ascii < len(s) && s[ascii] < utf8.RuneSelf {
+		for ascii < len(s) && s[ascii] < utf8.RuneSelf && s[ascii] != '\r' {
 			ascii++
 		}
 		b = append(b, s[:ascii]...)
@@ -50,6 +52,7 @@ func appendFold(b []byte, s string) []byte {
 			b = utf8.AppendRune(b, foldRune(r))
 			s = s[n:]
 		}
+		s = strings.TrimPrefix(s, "\r")
 	}
 	return b
 }
