@@ -37,7 +37,7 @@ func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 }
 
 func errNoHistory(p model.Path) error {
-	return &UnknownError{string(p) + " has no history: the history begins when an agent first changes the note"}
+	return &UnknownError{string(p) + " has no history: the history begins with the first change by an agent, or the first decision"}
 }
 
 func (a *Archive) document(ctx context.Context, f *namespace.TreeRoot, p model.Path) (model.DocID, error) {
