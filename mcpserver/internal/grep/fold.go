@@ -37,9 +37,10 @@ func foldASCII(c byte) byte {
 func Fold(s string) string { return string(appendFold(nil, s)) }
 
 func appendFold(b []byte, s string) []byte {
+	s = strings.ReplaceAll(s, "\r", "")
 	for s != "" {
 		ascii := 0
-		for ascii < len(s) && s[ascii] < utf8.RuneSelf && s[ascii] != '\r' {
+		for ascii < len(s) && s[ascii] < utf8.RuneSelf {
 			ascii++
 		}
 		b = append(b, s[:ascii]...)
@@ -52,7 +53,6 @@ func appendFold(b []byte, s string) []byte {
 			b = utf8.AppendRune(b, foldRune(r))
 			s = s[n:]
 		}
-		s = strings.TrimPrefix(s, "\r")
 	}
 	return b
 }
