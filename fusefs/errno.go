@@ -38,6 +38,7 @@ var errnoTable = []struct {
 	{model.ErrIsDir, syscall.EISDIR, false},
 	{model.ErrNotDir, syscall.ENOTDIR, false},
 	{model.ErrNotNote, syscall.EPERM, true},
+	{errNoExtension, syscall.EPERM, true},
 	{model.ErrOtherKind, syscall.EPERM, true},
 	{model.ErrClosed, syscall.EIO, false},
 	{fs.ErrNotExist, syscall.ENOENT, false},

@@ -42,6 +42,7 @@ func TestToErrno(t *testing.T) {
 		{model.ErrIsDir, syscall.EISDIR},
 		{model.ErrNotDir, syscall.ENOTDIR},
 		{model.ErrNotNote, syscall.EPERM},
+		{errNoExtension, syscall.EPERM},
 		{model.ErrOtherKind, syscall.EPERM},
 		{model.ErrClosed, syscall.EIO},
 		{fs.ErrNotExist, syscall.ENOENT},

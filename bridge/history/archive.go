@@ -37,7 +37,7 @@ func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 }
 
 func errNoHistory(p model.Path) error {
-	return &UnknownError{string(p) + " has no history: the history begins when an agent first changes the note, or a Yjs client opens it"}
+	return &UnknownError{string(p) + " has no history: the history begins with the first change by an agent, or the first decision"}
 }
 
 func (a *Archive) document(ctx context.Context, f *namespace.TreeRoot, p model.Path) (model.DocID, error) {
@@ -49,6 +49,7 @@ func (a *Archive) document(ctx context.Context, f *namespace.TreeRoot, p model.P
 		}
 		return d.ID(), nil
 	}
+	_, _ = a.tree.Open(ctx, p) // the first read of a note finds its document; the history of a note that cannot be read is that of its path
 	id, err := f.Store.DocID(model.Path(rel))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return id, model.WrapError("open", p, err)

@@ -4,6 +4,7 @@
 //
 // A document holds every text that it ever contained, each character under its ID. A Store records which characters a
 // change added or deleted (model.Revision). The text at a time consists of the characters that were added and not
-// deleted by then, in the order of the document. So no text is stored twice. A note gets its document when an agent
-// first changes it, or a Yjs client first opens it. The history begins with the text at that moment.
+// deleted by then, in the order of the document. So no text is stored twice. A note of a vault gets its document
+// when an agent first changes it, when a user first decides on a mark in it, or when a user changes a note with marks that
+// was read. The history begins with the text at that moment.
 package history

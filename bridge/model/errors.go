@@ -120,6 +120,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("%s: %v", e.Op, e.Err)
+	}
 	return fmt.Sprintf("%s %q: %v", e.Op, string(e.Path), e.Err)
 }
 

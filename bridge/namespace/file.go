@@ -236,6 +236,9 @@ func (n *Namespace) MayWriteFile(p model.Path) error {
 	if n.config.Mode != note.Direct && n.config.Structure == Deny {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
 	}
+	if err := n.writable("write", p); err != nil {
+		return err
+	}
 	f, err := n.structureAt("write", p)
 	if err != nil {
 		return err

@@ -118,8 +118,8 @@ func (n *service) structureAt(op string, p model.Path) (*Root, error) {
 // MayWrite returns the error with which a Write or Create at p would fail for any text. Callers check it first, so that
 // users are not asked to approve a change that would fail. A nil result is no guarantee.
 func (n *Namespace) MayWrite(p model.Path) error {
-	if err := n.config.ReadOnlyErr(); err != nil {
-		return &model.Error{Op: "write", Path: p, Err: err}
+	if err := n.writable("write", p); err != nil {
+		return err
 	}
 	if _, err := n.at("write", p); err != nil {
 		return err
@@ -135,11 +135,16 @@ func (n *Namespace) MayChange(p model.Path) error {
 	return err
 }
 
+// writable returns an ErrReadOnly if programs can change nothing, for example in the original view. Users can still decide.
+func (n *service) writable(op string, p model.Path) error {
+	return model.WrapError(op, p, n.config.ReadOnlyErr())
+}
+
 func (n *service) policy(op string, p model.Path) error {
-	switch {
-	case n.config.ReadOnly:
-		return &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
-	case n.config.Structure == Deny:
+	if err := n.writable(op, p); err != nil {
+		return err
+	}
+	if n.config.Structure == Deny {
 		return &model.Error{Op: op, Path: p, Err: model.ErrNeedsReview}
 	}
 	return nil
@@ -153,7 +158,11 @@ func (n *service) begin(op string, p model.Path) error {
 }
 
 func (n *service) change(op string, p model.Path, fn func(*Locked) error) error {
-	f, err := n.structureAt(op, p)
+	err := n.writable(op, p)
+	var f *Root
+	if err == nil {
+		f, err = n.structureAt(op, p)
+	}
 	if err == nil {
 		err = n.config.Events.BeginOp()
 	}

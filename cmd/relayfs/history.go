@@ -27,9 +27,9 @@ func newHistoryCommand(e *env) *cobra.Command {
 		Long: `History prints the changes of a note, newest first: changes of agents and users,
 decisions, changes of front matter, and renames. It follows the note across renames.
 Changes by one author within one minute are one entry. The history begins with the
-first change by an agent. A change that was made while relayfs was not running has
-the time when relayfs found it. 'relayfs mount --history' sets the retention
-(default 90d).`,
+first change by an agent, or the first decision. A change that was made while
+relayfs was not running has the time when relayfs found it. 'relayfs mount
+--history' sets the retention (default 90d).`,
 		Example: "  relayfs history Notes/Plan.md | less\n  relayfs show Notes/Plan.md@17",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -201,7 +201,7 @@ func entryAction(e *history.Entry) string {
 	case history.Unknown:
 		return "older changes are merged; their authors and earlier texts are no longer stored"
 	case history.Started:
-		return "the text at the first change by an agent"
+		return "the text before the recorded changes"
 	case history.Created:
 		return who + " created the note"
 	case history.Properties:

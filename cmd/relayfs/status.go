@@ -47,7 +47,10 @@ relayfs processes, the one that serves the current folder first.`,
 func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secrets bool) (r statusReport, err error) {
 	if len(args) == 0 {
 		owners, err := f.search().Owners(ctx)
-		if err != nil || len(owners) > 0 {
+		if err != nil {
+			return r, err
+		}
+		if len(owners) > 0 {
 			return askAll(ctx, owners, secrets, f.inAgent())
 		}
 	}

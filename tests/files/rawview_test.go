@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
-// What is written in a raw view cannot become a suggestion, so nothing is: not on the
-// mount, not through MCP, not on the command line.
+// What is written in a raw view cannot become a suggestion, so nothing is, and no
+// rename or removal is proposed: not on the mount, not through MCP, not on the command line.
 func TestARawViewIsReadOnly(t *testing.T) {
 	t.Parallel()
 	const raw = "The {--coffee--}{++tea++} stands.\n"
@@ -34,6 +34,11 @@ func TestARawViewIsReadOnly(t *testing.T) {
 				"overwrite":  write("note.md", os.O_WRONLY|os.O_TRUNC),
 				"a new note": write("new.md", os.O_WRONLY|os.O_CREATE),
 				"truncate":   os.Truncate(m.Path("note.md"), 3),
+				"rename":     os.Rename(m.Path("note.md"), m.Path("renamed.md")),
+				"remove":     os.Remove(m.Path("note.md")),
+				"a folder":   os.Mkdir(m.Path("folder"), 0o755),
+				"a file":     write("data.csv", os.O_WRONLY|os.O_CREATE),
+				"an image":   write("image.png", os.O_WRONLY|os.O_CREATE),
 			} {
 				if !errors.Is(err, syscall.EROFS) {
 					t.Errorf("%s: %v, want EROFS", what, err)

@@ -1,6 +1,7 @@
 package grep
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -31,10 +32,12 @@ func foldASCII(c byte) byte {
 	return c
 }
 
-// Fold folds every rune separately. So if s contains t, Fold(s) contains Fold(t).
+// Fold folds every rune separately. So if s contains t, Fold(s) contains Fold(t). It drops carriage returns, because \n in
+// a pattern matches CRLF, too.
 func Fold(s string) string { return string(appendFold(nil, s)) }
 
 func appendFold(b []byte, s string) []byte {
+	s = strings.ReplaceAll(s, "\r", "")
 	for s != "" {
 		ascii := 0
 		for ascii < len(s) && s[ascii] < utf8.RuneSelf {

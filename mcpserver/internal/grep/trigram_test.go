@@ -58,9 +58,23 @@ func TestMayMatch(t *testing.T) {
 	}
 }
 
+func TestLineBreaksMayMatch(t *testing.T) {
+	var m grep.SignatureMaker
+	s := m.Make("one\r\ntwo")
+	for _, pattern := range []string{"one\ntwo", `e\nt`, `one\r\ntwo`, `e\r\n`} {
+		p, err := grep.Compile(pattern, grep.Options{Multiline: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !grep.NewTrigramQuery(p.Clauses()).MayMatch(s) {
+			t.Errorf("%q is ruled out", pattern)
+		}
+	}
+}
+
 // A text that matches is never ruled out.
 func TestNoMatchIsLost(t *testing.T) {
-	alphabet := []rune("abcABC ßſKäÄ你1٣\n")
+	alphabet := []rune("abcABC ßſKäÄ你1٣\r\n")
 	random := func(rnd *rand.Rand, n int) string {
 		var b strings.Builder
 		for range n {

@@ -118,6 +118,9 @@ func (h *handler) call(ctx context.Context, r CallRequest) (CallResult, error) {
 	}
 	res, ok := s.Call(ctx, r.Tool, args)
 	if !ok {
+		if h.Workspace.Options().ReadOnly {
+			return CallResult{}, &model.Error{Op: r.Tool, Path: model.Path(r.Read), Err: model.ErrReadOnly}
+		}
 		return CallResult{}, fmt.Errorf("unknown tool %q", r.Tool)
 	}
 	return CallResult{res.Text, res.IsError, res.Next}, res.Err

@@ -39,6 +39,8 @@ func Hint(err error) string {
 		return "'relayfs ls' lists the notes; a path begins with the name of the vault: Notes/Projects/Plan.md"
 	case errors.Is(err, model.ErrIsDir):
 		return "name a note in that folder; 'relayfs ls FOLDER' lists its notes"
+	case errors.Is(err, model.ErrReadOnly) && !errors.As(err, new(*model.ReadOnlyError)):
+		return "if relayfs was started with --read-only, start it without; 'relayfs status' shows this"
 	case transport.Hint(err) != "":
 		return transport.Hint(err)
 	case errors.Is(err, model.ErrOffline):
