@@ -432,13 +432,9 @@ func (t *tracer) made(raw string) []MarkChange {
 			}
 		}
 	}
-	taken := t.takenComments()
 	for _, y := range t.written {
 		if y.comment {
-			if text := y.to.Of(raw); len(taken[text]) > 0 && !y.known {
-				t.move(taken[text][0], y.to)
-				taken[text] = taken[text][1:]
-			} else if !y.known {
+			if !y.known {
 				t.comments = append(t.comments, MarkChange{Comment: true, Add: []span.Span{y.to}})
 			}
 		} else if m := in(y.hunk); m != nil {
@@ -456,21 +452,6 @@ func (t *tracer) made(raw string) []MarkChange {
 		}
 	}
 	return out
-}
-
-// takenComments lists the offsets of others' comments that the edits delete, by the text of the comment. If the edits
-// insert such a comment at another place, the comment still belongs to its author.
-func (t *tracer) takenComments() map[string][]int {
-	taken := make(map[string][]int)
-	for i := range t.Doc.Cells {
-		if c := &t.Doc.Cells[i]; c.Kind == critic.Comment && !t.Own(c) {
-			if _, stays, n := covers(t.stayed, c.Body.Start, c.Body.Len()); !stays && n == c.Body.Len() {
-				text := c.Of(t.Doc.Raw)
-				taken[text] = append(taken[text], c.Start)
-			}
-		}
-	}
-	return taken
 }
 
 func textAt(text string, at []span.Span) string {
