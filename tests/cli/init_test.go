@@ -25,7 +25,7 @@ func newNewcomer(t *testing.T, vaults ...string) *newcomer {
 	for _, v := range vaults {
 		listed = append(listed, `"`+v+`":{"path":"`+s.Vault(t, v, map[string]string{"note.md": "of " + v + "\n"})+`"}`)
 	}
-	harness.WriteFile(t, filepath.Join(s.Mkdir(t, "home", ".config", "obsidian"), "obsidian.json"), `{"vaults":{`+strings.Join(listed, ",")+`}}`)
+	harness.WriteFile(t, filepath.Join(s.Mkdir(t, "xdg", "config_home", "obsidian"), "obsidian.json"), `{"vaults":{`+strings.Join(listed, ",")+`}}`)
 	harness.WriteProgram(t, filepath.Join(s.Mkdir(t, "bin"), "systemctl"), "#!/bin/sh\necho \"$*\" >>"+n.calls+"\n")
 	s.Env = append(s.Env, "PATH="+s.Path("bin")+":"+os.Getenv("PATH"))
 	return n

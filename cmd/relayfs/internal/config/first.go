@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,13 +78,16 @@ func named(dirs []string) []string {
 }
 
 // listedVaults reads Obsidian's list of vaults from obsidian.json. It looks in the configuration folders of the deb,
-// AppImage, Flatpak and Snap packages, and of macOS.
+// AppImage, Flatpak and Snap packages, and of macOS. They are relative to home, unless XDG_CONFIG_HOME names another one.
 func listedVaults(home string) []string {
 	var found []string
 	for _, dir := range []string{
-		".config", ".var/app/md.obsidian.Obsidian/config", "snap/obsidian/current/.config", "Library/Application Support",
+		cmp.Or(os.Getenv("XDG_CONFIG_HOME"), ".config"), ".config", ".var/app/md.obsidian.Obsidian/config", "snap/obsidian/current/.config", "Library/Application Support",
 	} {
-		data, err := os.ReadFile(filepath.Join(home, dir, "obsidian", "obsidian.json"))
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(home, dir)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, "obsidian", "obsidian.json"))
 		if err != nil {
 			continue
 		}
