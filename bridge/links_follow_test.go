@@ -67,6 +67,16 @@ func (v *linkedVault) renames(by model.Author, from, to model.Path) string {
 	return res.Proposal
 }
 
+// renameOf returns the ID of the pending rename of what the vault has at p.
+func (v *linkedVault) renameOf(p model.Path) string {
+	v.t.Helper()
+	list, err := v.ws.Proposals(v.t.Context(), p)
+	if err != nil || len(list) != 1 {
+		v.t.Fatalf("the rename of %s: %+v, %v", p, list, err)
+	}
+	return list[0].ID
+}
+
 func (v *linkedVault) pending() []model.Suggestion {
 	v.t.Helper()
 	list, err := v.ws.Suggestions(v.t.Context(), "")

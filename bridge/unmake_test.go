@@ -233,20 +233,59 @@ func TestRefusedUndoLeavesNoNote(t *testing.T) {
 	}
 }
 
-// A new note whose text was rejected stays while a rename of it is pending, and after that was accepted.
+// A new note whose text was rejected stays while a rename of it is pending, and after that was accepted, again after an
+// undo, too. The vault may have the new note at another name because a renamed note has its name there.
 func TestRenamedRejectedNoteStays(t *testing.T) {
-	v := newLinkedVault(t, nil)
-	if _, err := v.ws.Create(t.Context(), "Notes/Made.md", bridge.Write{Text: "made\n", By: ann}); err != nil {
-		t.Fatal(err)
+	for _, first := range []string{"made\n", ""} {
+		for _, taken := range []bool{false, true} {
+			v := newLinkedVault(t, nil)
+			var renames []string
+			at, rel := model.Path("Notes/Made.md"), "Made.md"
+			if taken {
+				v = newLinkedVault(t, map[string]string{"Moved.md": "here\n"})
+				renames = append(renames, v.renames(bob, "Notes/Moved.md", "Notes/Away.md"))
+				at, rel = "Notes/Moved.md", "Moved 1.md"
+			}
+			if _, err := v.ws.Create(t.Context(), at, bridge.Write{Text: first, By: ann}); err != nil {
+				t.Fatal(err)
+			}
+			if taken {
+				renames = append(renames, v.renameOf("Notes/"+model.Path(rel)))
+			} else {
+				renames = append(renames, v.renames(bob, at, "Notes/Moved.md"))
+			}
+			if first == "" {
+				v.edits(ann, "Notes/Moved.md", "", "made\n")
+			}
+			raw := v.content(rel)
+			v.decides(model.Rejected, v.pending()[0].ID)
+			for range 2 {
+				v.decides(model.Accepted, renames...)
+				v.restart()
+				v.says("after a restart", "Moved.md", "")
+				undo(t, v.ws, "")
+				v.says("after the undo of the rename", rel, "")
+			}
+			undo(t, v.ws, "")
+			v.says("after both", rel, raw)
+		}
 	}
-	raw := v.content("Made.md")
-	rename := v.renames(bob, "Notes/Made.md", "Notes/Moved.md")
-	v.decides(model.Rejected, v.pending()[0].ID)
-	v.decides(model.Accepted, rename)
-	v.restart()
-	v.says("after a restart", "Moved.md", "")
-	undo(t, v.ws, "")
-	v.says("after the undo of the rename", "Made.md", "")
-	undo(t, v.ws, "")
-	v.says("after both", "Made.md", raw)
+}
+
+// A new note whose name is another note's in the vault keeps its name over a stop in which a user moves its file.
+func TestNewNoteAtATakenNameIsMovedOverAStop(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": "plan\n"})
+	_, err := d.ws.Rename(t.Context(), plan, "Notes/Away.md", bridge.ChangeRequest{Author: ann})
+	d.must(err)
+	_, err = d.ws.Create(t.Context(), plan, bridge.Write{Text: "made\n", By: ann})
+	d.must(err)
+	d.must(d.ws.Mkdir(t.Context(), "Notes/Sub", bridge.ChangeRequest{Author: ann}))
+	d.restarted(func() { d.rename("Plan 1.md", "Sub/Here.md") })
+	list, err := d.ws.Proposals(t.Context(), "Notes/Sub")
+	if err != nil || len(list) != 1 || list[0].Path != "Notes/Sub/Here.md" || list[0].NewPath != plan || !list[0].Stale {
+		t.Errorf("proposals %+v, %v", list, err)
+	}
+	if got := open(t, d.ws, plan).Text(); got != "made\n" {
+		t.Errorf("the note is %q", got)
+	}
 }

@@ -151,6 +151,10 @@ func (a acceptOp) move(ctx context.Context, p *tree.Proposal, rec model.Proposal
 	if to.InSource() != nil || model.Rebased(st.ShownRel, st.Rel, "") != st.ShownRel {
 		return a.nameTakenErr(st.ShownRel)
 	}
+	if p.Node.Kind == model.KindNote && rec.Doc == "" { // the note was empty when the rename was proposed
+		doc, _, _, _ := p.Node.Note().State(ctx)
+		p.Update(func(rec *model.ProposalRecord) { rec.Doc = doc })
+	}
 	return a.applyWithIntent(p, func() error {
 		had, err := a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to, nil)
 		p.Update(func(rec *model.ProposalRecord) { rec.CanvasNodes = had })
