@@ -300,6 +300,44 @@ func TestPendingLinksFollowARejectedRename(t *testing.T) {
 	}
 }
 
+// A text whose link follows an accepted rename only when an undo restores the text gets the name in the vault, also while
+// another rename of the note is pending. That rename takes the link with it if it is accepted, and only then.
+func TestUndoneTextFollowsTheAcceptedRenameOnly(t *testing.T) {
+	for _, deletes := range []bool{false, true} {
+		for _, next := range []model.Path{"Notes/d/Plan.md", "Notes/d/Drei.md"} {
+			for _, end := range []string{"accepted", "rejected", "withdrawn"} {
+				v := newLinkedVault(t, map[string]string{"d/Plan.md": "x\n", "B.md": "Text.\n", "C.md": "Text, [[Plan]].\n"})
+				note, text, verdict := "B.md", "Text.{++ See [[%s]].++}\n", model.Rejected
+				if deletes {
+					note, text, verdict = "C.md", "Text{--, [[%s]]--}.\n", model.Accepted
+					v.edits(ann, "Notes/C.md", ", [[Plan]]", "")
+				} else {
+					v.edits(ann, "Notes/B.md", "Text.", "Text. See [[Plan]].")
+				}
+				batch := v.decides(verdict, v.only(ann).ID)
+				v.decides(model.Accepted, v.renames(bob, "Notes/d/Plan.md", "Notes/d/Neu.md"))
+				rename := v.renames(bob, "Notes/d/Neu.md", next)
+				if _, err := v.ws.Undo(t.Context(), batch, person); err != nil {
+					t.Fatal(err)
+				}
+				when := fmt.Sprintf("deletes %t, the next name %s, ", deletes, next)
+				v.says(when+"undone", note, fmt.Sprintf(text, "Neu"))
+				name := "Neu"
+				switch end {
+				case "accepted":
+					v.decides(model.Accepted, rename)
+					name = strings.TrimSuffix(next.Base(), ".md")
+				case "rejected":
+					v.decides(model.Rejected, rename)
+				case "withdrawn":
+					v.renames(bob, next, "Notes/d/Neu.md")
+				}
+				v.says(when+end, note, fmt.Sprintf(text, name))
+			}
+		}
+	}
+}
+
 // Two agents rename one note one after the other, a folder around it, and its case.
 func TestLinksFollowSeveralRenames(t *testing.T) {
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {

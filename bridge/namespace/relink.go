@@ -112,9 +112,10 @@ func FormerNames(t *Tree) *links.Index {
 type relink struct {
 	*service
 	root     *Root
-	index    *links.Index
+	index    *links.Index // without a later rename of the node that is pending
 	current  model.ProposalRecord
 	node     *tree.Node     // the renamed node
+	at       model.Path     // path of the node in index
 	proposal *tree.Proposal // nil if the rename had no proposal or was decided
 	// lost has the old paths of the decided rename, and pending the old paths of pending renames (FormerNames). present
 	// maps each path in lost to the present path. All are nil without a decision.
@@ -213,7 +214,7 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 	if r.index, err = r.config.Links.LinkIndex(ctx); err != nil {
 		r.config.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
-	if r.current.Decision != nil {
+	if r.at = r.node.Location().Path; r.current.Decision != nil {
 		r.findDangling()
 	}
 	for _, o := range r.current.PendingRelinks {
@@ -241,13 +242,16 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 // findDangling adds the notes that may have links to paths that the renamed files have lost.
 func (r *relink) findDangling() {
 	r.lost, r.pending, r.present = links.NewIndex(), FormerNames(r.tree), make(map[string]string)
-	at := r.node.Location().Path
+	shown := r.at
+	if p := r.node.State().Pending; p != nil && p.Record().Kind == model.ProposedRename {
+		r.at = r.node.Location().SourcePath
+	}
 	var names []model.Path
 	for _, p := range r.node.Paths() {
 		for _, rel := range []string{r.current.From(), cmp.Or(r.current.LostRel, r.current.From())} {
-			old := model.Rebased(string(p), string(at), string(r.root.Path().Join(rel)))
+			old := model.Rebased(string(p), string(shown), string(r.root.Path().Join(rel)))
 			r.lost.AddFile(old)
-			names, r.present[old] = append(names, model.Path(old)), string(p)
+			names, r.present[old] = append(names, model.Path(old)), model.Rebased(string(p), string(shown), string(r.at))
 		}
 	}
 	var more []model.PendingRelink
@@ -255,6 +259,23 @@ func (r *relink) findDangling() {
 		more = append(more, model.PendingRelink{Rel: model.Rebased(node.Location().Rel, r.current.To(), r.current.Rel)}) // the rename's records have the old paths
 	}
 	r.current.AddPendingRelinks(more)
+	if r.at != shown {
+		r.index = r.namesWithout(shown)
+	}
+}
+
+// namesWithout returns an index of the names in the root in which the node, which is shown at the given path, is at
+// r.at. The text in which a decided rename rewrites links is older than a later rename of the node. Links in such text
+// have the names in the source until the later rename is accepted.
+func (r *relink) namesWithout(shown model.Path) *links.Index {
+	index := links.NewIndex()
+	all, _ := r.tree.Below(r.root.Path()) // the root always exists
+	for _, e := range all {
+		if e.Kind != model.KindDir {
+			index.AddFile(model.Rebased(string(e.Path), string(shown), string(r.at)))
+		}
+	}
+	return index
 }
 
 // rewrite rewrites the links of one note. It returns their number, and the links that must wait.
@@ -323,7 +344,7 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 // linkpath. ok is false if the rename does not affect the link.
 func (r *relink) target(from model.Path, l links.Link, oldTargets map[string]model.LinkTarget) (p string, ok bool) {
 	if to, ok := oldTargets[l.Target]; ok && to.InRenamed {
-		return path.Join(string(r.node.Location().Path), to.Rel), true
+		return path.Join(string(r.at), to.Rel), true
 	} else if ok {
 		return path.Join(r.root.Name, to.Rel), true
 	}
