@@ -51,6 +51,9 @@ func (f *Root) PutScanned(e model.SourceEntry) {
 	f.put(e, model.Author{})
 }
 
+// SetMissing is note.Source.SetMissing for the notes of the root.
+func (f *Root) SetMissing(docs []model.StoredDoc) { f.notes.SetMissing(docs) }
+
 // Put adds an entry that the author added to the source, and reports whether the entry is new. An author without a name
 // is a user.
 func (f *Root) Put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
