@@ -300,6 +300,26 @@ func TestPendingLinksFollowARejectedRename(t *testing.T) {
 	}
 }
 
+// A pending rename of a folder ends after another rename has moved a note into the folder: the suggestion of that rename,
+// which is older than the folder's, gets the folder's name in the vault.
+func TestSuggestedLinkIntoAFolderWhoseRenameEnds(t *testing.T) {
+	for _, withdrawn := range []bool{false, true} {
+		v := newLinkedVault(t, map[string]string{"d/C.md": "x\n", "f/G.md": "x\n", "B.md": "See [[d/C]].\n"})
+		rename := v.renames(ann, "Notes/d/C.md", "Notes/f/N.md")
+		folder := v.renames(bob, "Notes/d", "Notes/e")
+		v.renames(ann, "Notes/f/N.md", "Notes/e/N.md")
+		v.says("moved into the folder", "B.md", "See {--[[d/C]]--}{++[[e/N]]++}.\n")
+		if withdrawn {
+			v.renames(bob, "Notes/e", "Notes/d")
+		} else {
+			v.decides(model.Rejected, folder)
+		}
+		v.says("the folder has its name again", "B.md", "See {--[[d/C]]--}{++[[d/N]]++}.\n")
+		v.decides(model.Accepted, rename)
+		v.says("accepted", "B.md", "See [[d/N]].\n")
+	}
+}
+
 // A text whose link follows an accepted rename only when an undo restores the text gets the name in the vault, also while
 // another rename of the note is pending. That rename takes the link with it if it is accepted, and only then.
 func TestUndoneTextFollowsTheAcceptedRenameOnly(t *testing.T) {

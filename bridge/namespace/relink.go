@@ -372,16 +372,17 @@ const (
 
 // treat returns the treatment of a link. A link stays unchanged if a user wants to keep it, or if it is in one of the
 // rename's own suggestions, on which the same decision decides. After a rejection, a link also stays unchanged unless
-// an agent wrote it, or a user accepted it, while the rename was pending.
+// an agent wrote it, or a user accepted it, while the rename was pending, or it is in the pending suggestion of another
+// rename.
 //
 // Several renames may exchange names. A link that one of these renames has rewritten is right, although its new name
 // may be the old name of another note. So a link stays unchanged if the suggestion of a rename added its linkpath and
 // it leads to a file, and after an acceptance also if the same decision has rewritten it.
-func (r *relink) treat(p planner.LinkPlace, inFrontMatter bool) treatment {
+func (r *relink) treat(p planner.LinkPlace, leads, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
-	case p.Kept, d != nil && (p.Own || p.Followed), d != nil && d.Verdict == model.Accepted && p.Relinked != "" && p.Relinked == d.Batch:
+	case p.Kept, d != nil && (p.Own || p.Followed && leads), d != nil && d.Verdict == model.Accepted && p.Relinked != "" && p.Relinked == d.Batch:
 		return unchanged
-	case d != nil && d.Verdict == model.Rejected && p.Since.Before(r.current.Time):
+	case d != nil && d.Verdict == model.Rejected && !(p.Added && p.Followed) && p.Since.Before(r.current.Time):
 		return unchanged
 	case d != nil && d.Withdrawn && !p.Added:
 		return suggested
@@ -434,8 +435,7 @@ func (r *relink) edits(l *note.Locked, current *model.Version, p, original model
 			if !ok || taken[place.Off] {
 				return
 			}
-			place.Followed = place.Followed && leads
-			how := r.treat(place, link.Off < body)
+			how := r.treat(place, leads, link.Off < body)
 			if how == suggested && text != current.Text() { // writers edit the marked text
 				how = inPlace
 			}
