@@ -300,6 +300,41 @@ func TestPendingLinksFollowARejectedRename(t *testing.T) {
 	}
 }
 
+// A text that an undo restores follows all renames that a user has decided on since.
+func TestUndoneTextFollowsSeveralRenames(t *testing.T) {
+	for _, first := range []model.Verdict{model.Accepted, model.Rejected} {
+		for _, names := range [][]model.Path{
+			{"Notes/d/Plan.md", "Notes/d/Zwei.md", "Notes/d/Drei.md", "Notes/d/Vier.md"}, {"Notes/d", "Notes/e", "Notes/f", "Notes/g"},
+		} {
+			v := newLinkedVault(t, map[string]string{"d/Plan.md": "x\n", "B.md": "Text.\n"})
+			link := func(name model.Path) string {
+				if !name.IsNote() {
+					name = name.Join("Plan.md")
+				}
+				_, rel := name.Split()
+				return "[[" + strings.TrimSuffix(rel, ".md") + "]]"
+			}
+			rename, written, now := "", names[0], names[0]
+			if first == model.Rejected { // the text has the proposed name
+				rename, written = v.renames(bob, names[0], names[1]), names[1]
+			}
+			v.edits(ann, "Notes/B.md", "Text.", "Text. See "+link(written)+".")
+			batch := v.decides(model.Rejected, v.only(ann).ID)
+			if first == model.Rejected {
+				v.decides(model.Rejected, rename)
+			}
+			for _, next := range names[2:] {
+				v.decides(model.Accepted, v.renames(bob, now, next))
+				now = next
+			}
+			if _, err := v.ws.Undo(t.Context(), batch, person); err != nil {
+				t.Fatal(err)
+			}
+			v.says("undone", "B.md", "Text.{++ See "+link(now)+".++}\n")
+		}
+	}
+}
+
 // A pending rename of a folder ends after another rename has moved a note into the folder: the suggestion of that rename,
 // which is older than the folder's, gets the folder's name in the vault.
 func TestSuggestedLinkIntoAFolderWhoseRenameEnds(t *testing.T) {

@@ -154,14 +154,16 @@ func (n *DecisionEffects) finish(ctx context.Context, f *Root, which func(*model
 }
 
 // FollowAgain rewrites the links that a decision on a rename left unchanged, because their text was not in the notes at
-// that time.
+// that time. The Rel of the entry is the present path of the renamed node.
 func (n *DecisionEffects) FollowAgain(ctx context.Context, e model.JournalEntry) {
 	d := *e.Decision
 	f, err := n.structureAt("undo", e.Path)
 	if d.Proposal.Kind != model.ProposedRename || err != nil {
 		return
 	}
-	n.finishDone(ctx, f, decidedRename(*d.Proposal, nil, model.Decision{Batch: d.Batch, Verdict: d.Verdict, By: d.By, Withdrawn: d.Withdrawn}, ""))
+	done := decidedRename(*d.Proposal, nil, model.Decision{Batch: d.Batch, Verdict: d.Verdict, By: d.By, Withdrawn: d.Withdrawn}, "")
+	done.ToDir, done.Name = model.Parent(e.Rel), model.Path(e.Rel).Base()
+	n.finishDone(ctx, f, done)
 }
 
 func (n *DecisionEffects) FinishProposed(ctx context.Context, f *Root, list []*tree.Proposal) {
