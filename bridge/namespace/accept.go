@@ -93,8 +93,10 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	if err := a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{started}}); err != nil {
 		return err
 	}
+	p.Update(func(rec *model.ProposalRecord) { rec.PendingDecision = &a.d })
 	a.ClearCreator(p.Node)
 	if err := do(); err != nil {
+		p.Update(func(rec *model.ProposalRecord) { rec.PendingDecision = nil })
 		return errors.Join(err, a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}))
 	}
 	now := p.Record()
@@ -246,11 +248,13 @@ func (l *Locked) moveTo(ctx context.Context, p *tree.Proposal, to tree.Target) e
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return err
 	}
+	p.Update(func(r *model.ProposalRecord) { r.MovingTo = rec.MovingTo })
 	_, err := l.moveSource(ctx, p.Node, rec.Rel, rec.MovingTo, to, nil)
 	if err == nil {
 		rec.MovedToTempName()
-		p.Update(func(r *model.ProposalRecord) { r.DisplacedName = rec.DisplacedName })
-	} else {
+	}
+	p.Update(func(r *model.ProposalRecord) { r.DisplacedName, r.MovingTo = rec.DisplacedName, "" })
+	if err != nil {
 		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{p.MarkStored()}}))
 	}
 	l.PersistChanges()
