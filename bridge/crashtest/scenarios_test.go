@@ -371,6 +371,11 @@ var scenarios = []scenario{
 		setUp: exchanged[1:], steps: []step{decideProposals(model.Accepted)},
 	},
 	{
+		moves: true, accepts: true, name: "renames of a note and of its folder with links in front matter are accepted",
+		files: map[string]string{"d/Plan.md": "one\n", "d/Keep.md": "keep\n", "Index.md": "---\nup: \"[[d/Plan]]\"\n---\nbody\n"},
+		setUp: []step{rename("Notes/d/Plan.md", "Notes/d/Other.md"), rename("Notes/d", "Notes/e")}, steps: []step{decideProposals(model.Accepted)},
+	},
+	{
 		moves: true, name: "the acceptance of an exchange is undone", files: planAndOther,
 		setUp: append(slices.Clone(exchanged), decideProposals(model.Accepted)), steps: []step{undo()},
 	},

@@ -172,8 +172,10 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 		return nil, err
 	}
 	l.SetSourceLoc(n, to)
-	for i := range l.completed {
-		l.completed[i].Rebase(oldRel, newRel)
+	if moved := (*Root)(l).rebaseCompleted(oldRel, newRel); len(moved) > 0 {
+		if err := l.Store.Propose(model.ProposalChange{Upserted: moved}); err != nil {
+			l.log.Error("after a crash the links to a renamed note may keep its old name", model.LogPath, newRel, model.LogErr, err)
+		}
 	}
 	// If a rejected note at newRel was removed, its history is still there, for an undo. The renamed note must not add
 	// to that history.

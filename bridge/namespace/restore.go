@@ -306,7 +306,7 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 				}
 			}
 			*rec = own
-			change.Upserted = append(change.Upserted, left...)
+			change.Upserted = append(append(change.Upserted, left...), f.rebaseCompleted(from, to)...)
 		}
 		if pending {
 			left = append(left, *rec)
