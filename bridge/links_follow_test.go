@@ -300,6 +300,26 @@ func TestPendingLinksFollowARejectedRename(t *testing.T) {
 	}
 }
 
+// A note is proposed to be deleted, a link in it follows a rename that is proposed, accepted or rejected, and an agent creates a note
+// of that name: it has the agent's text alone.
+func TestCreatedNoteHasNoLinkOfTheDeletedNote(t *testing.T) {
+	for _, verdict := range []model.Verdict{"", model.Accepted, model.Rejected} {
+		v := newLinkedVault(t, map[string]string{"C.md": "---\na: \"[[B]]\"\n---\nOld [[B]] and [[A]].\n", "B.md": "b\n", "A.md": "a\n"})
+		if _, err := v.ws.Remove(t.Context(), "Notes/C.md", bridge.ChangeRequest{Author: ann}); err != nil {
+			t.Fatal(err)
+		}
+		if rename := v.renames(ann, "Notes/B.md", "Notes/F.md"); verdict != "" {
+			v.decides(verdict, rename)
+		}
+		if _, err := v.ws.Create(t.Context(), "Notes/C.md", bridge.Write{Text: "New.\n", By: ann}); err != nil {
+			t.Fatal(err)
+		}
+		if got := open(t, v.ws, "Notes/C.md").Text(); got != "New.\n" {
+			t.Errorf("verdict %q: the note is %q", verdict, got)
+		}
+	}
+}
+
 // A text that an undo restores follows all renames that a user has decided on since.
 func TestUndoneTextFollowsSeveralRenames(t *testing.T) {
 	for _, first := range []model.Verdict{model.Accepted, model.Rejected} {

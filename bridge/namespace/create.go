@@ -42,7 +42,7 @@ func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (re
 		}
 		if old := n.tree.HiddenAt(p); old != nil && old.Note() != nil {
 			if wr.Base == nil { // the writer can have read no later version
-				wr.Base, wr.Unread = old.Note().VersionOf(ctx, old.State().Pending.Record().Sum), true
+				wr.Base, wr.Unread = old.Note().BaseOf(ctx, old.State().Pending.Record().Sum), true
 			}
 			// If the note refuses the text, the deletion must stay proposed.
 			if err := old.Note().CheckWrite(ctx, p, wr); err != nil {
