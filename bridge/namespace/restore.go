@@ -272,10 +272,23 @@ func (l *Locked) nodeOf(rec *model.ProposalRecord) (*tree.Node, error) {
 func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
 	var change model.ProposalChange
 	var left []model.ProposalRecord
+	moved := false
+	rebase := func(rec *model.ProposalRecord, from, to string) { // applies a move for rec to the other records
+		moved = true
+		own := *rec
+		for _, list := range [][]model.ProposalRecord{recs, left, f.completed} {
+			for k := range list {
+				list[k].Rebase(from, to)
+			}
+		}
+		*rec = own
+	}
 	for i := range recs {
 		rec := &recs[i]
 		if rec.MovingTo != "" && f.Lookup(rec.Rel) == nil && f.Lookup(rec.MovingTo) != nil {
+			from := rec.Rel
 			rec.MovedToTempName()
+			rebase(rec, from, rec.Rel)
 			f.syncDone(ctx, rec)
 		}
 		d := rec.PendingDecision
@@ -299,14 +312,7 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 			if pending {
 				from, to = to, from
 			}
-			own := *rec
-			for _, list := range [][]model.ProposalRecord{recs, left} {
-				for k := range list {
-					list[k].Rebase(from, to)
-				}
-			}
-			*rec = own
-			change.Upserted = append(append(change.Upserted, left...), f.rebaseCompleted(from, to)...)
+			rebase(rec, from, to)
 		}
 		if pending {
 			left = append(left, *rec)
@@ -318,6 +324,9 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 			change.Upserted, f.completed = append(change.Upserted, done), append(f.completed, done)
 		}
 		change.Removed = append(change.Removed, rec.ID)
+	}
+	if moved {
+		change.Upserted = slices.Concat(left, f.completed)
 	}
 	if len(change.Upserted)+len(change.Removed) == 0 {
 		return left, nil
