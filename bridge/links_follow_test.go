@@ -320,6 +320,25 @@ func TestCreatedNoteHasNoLinkOfTheDeletedNote(t *testing.T) {
 	}
 }
 
+// The acceptance of a rename rewrites a link in pending text, and is undone and becomes a rejection while the text is rejected: the
+// link has the name in the vault when the text returns.
+func TestUndoneTextFollowsARejectionAfterAnAcceptance(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"Plan.md": "x\n", "B.md": "Text.\n"})
+	v.edits(ann, "Notes/B.md", "Text.", "Text. See [[Plan]].")
+	rename := v.renames(bob, plan, "Notes/Neu.md")
+	accepted := v.decides(model.Accepted, rename)
+	v.says("accepted", "B.md", "Text.{++ See [[Neu]].++}\n")
+	rejected := v.decides(model.Rejected, v.only(ann).ID)
+	if _, err := v.ws.Undo(t.Context(), accepted, person); err != nil {
+		t.Fatal(err)
+	}
+	v.decides(model.Rejected, rename)
+	if _, err := v.ws.Undo(t.Context(), rejected, person); err != nil {
+		t.Fatal(err)
+	}
+	v.says("undone", "B.md", "Text.{++ See [[Plan]].++}\n")
+}
+
 // A text that an undo restores follows all renames that a user has decided on since.
 func TestUndoneTextFollowsSeveralRenames(t *testing.T) {
 	for _, first := range []model.Verdict{model.Accepted, model.Rejected} {

@@ -374,8 +374,8 @@ const (
 
 // treat returns the treatment of a link. A link stays unchanged if a user wants to keep it, or if it is in one of the
 // rename's own suggestions, on which the same decision decides. After a rejection, a link also stays unchanged unless
-// an agent wrote it, or a user accepted it, while the rename was pending, or it is in the pending suggestion of another
-// rename.
+// an agent wrote it, a user accepted it, or a decision on a rename rewrote it, since the rename was proposed, or it is in
+// the pending suggestion of another rename.
 //
 // Several renames may exchange names. A link that one of these renames has rewritten is right, although its new name
 // may be the old name of another note. So a link stays unchanged if the suggestion of a rename added its linkpath and
