@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -269,6 +270,24 @@ func TestRenamedRejectedNoteStays(t *testing.T) {
 			undo(t, v.ws, "")
 			v.says("after both", rel, raw)
 		}
+	}
+}
+
+// The undo of an exchange of folders keeps an agent's empty folder in one of them, although a folder of the other one
+// returns to the path that the empty folder has.
+func TestUndoKeepsAnEmptyFolderThatMovesBack(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"d/e/E.md": "e\n", "d/D.md": "d\n", "f/F.md": "f\n"})
+	if err := v.ws.Mkdir(t.Context(), "Notes/f/e", bridge.ChangeRequest{Author: ann}); err != nil {
+		t.Fatal(err)
+	}
+	renames := []string{v.renames(ann, "Notes/d/e", "Notes/g")}
+	v.renames(ann, "Notes/d", "Notes/aside")
+	renames = append(renames, v.renames(ann, "Notes/f", "Notes/d"), v.renames(ann, "Notes/aside", "Notes/f"))
+	before := v.src.Person(t).Names()
+	v.decides(model.Accepted, renames...)
+	undo(t, v.ws, "")
+	if got := v.src.Person(t).Names(); !slices.Equal(got, before) {
+		t.Errorf("undone: %q, want %q", got, before)
 	}
 }
 
