@@ -198,7 +198,8 @@ func (n *Note) BaseOf(ctx context.Context, sum model.ContentSum) *model.Version 
 	if upTo < 0 {
 		return nil
 	}
-	if !slices.ContainsFunc(records[upTo:], func(r model.Record) bool { return r.Decision == nil && r.Proposal == "" && len(r.Links) == 0 }) {
+	since := records[upTo:] // empty if a user has typed in a note without a document
+	if len(since) > 0 && !slices.ContainsFunc(since, func(r model.Record) bool { return r.Decision == nil && r.Proposal == "" && len(r.Links) == 0 }) {
 		return current
 	}
 	doc, err := replay(records[:upTo])
