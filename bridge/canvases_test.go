@@ -1,8 +1,10 @@
 package bridge_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,4 +171,56 @@ func TestUndoLeavesCanvasesAsTheyWere(t *testing.T) {
 			t.Errorf("undone:\n%s\nbefore:\n%s", got, before)
 		}
 	})
+}
+
+// A process is killed while the canvases follow a rename that a user has accepted, or nodes that exchange their names. The
+// next one knows that the user has accepted.
+func TestAcceptanceOutlivesAKillBetweenCanvases(t *testing.T) {
+	for _, exchange := range []bool{false, true} {
+		src, store := newStuck(t, "b.canvas"), bridgetest.NewStore(t)
+		for _, name := range []string{"a.canvas", "b.canvas"} {
+			src.Person(t).Save(name, canvasOf("Plan.md", "Neu.md"))
+		}
+		src.Person(t).Save("Plan.md", "x\n")
+		src.Person(t).Save("Neu.md", "y\n")
+		v := &linkedVault{t: t, src: src.Source, store: store}
+		v.restart()
+		want := []string{"Drei.md", "Neu.md"}
+		if exchange {
+			v.exchange(ann, "Notes/Plan.md", "Notes/Neu.md")
+			want = []string{"Neu.md", "Plan.md"}
+		} else {
+			v.renames(ann, "Notes/Plan.md", "Notes/Drei.md")
+		}
+		list, err := v.ws.Proposals(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var renames []string
+		for _, p := range list {
+			renames = append(renames, p.ID)
+		}
+		killedIn(t, src, store, bridge.StructurePropose, func(ws *bridge.Workspace) {
+			ws.Decide(context.Background(), renames, model.Accepted, person)
+		})
+		v.restart()
+		has := func() (notes []string) {
+			for _, name := range src.Person(t).Names() {
+				if model.Path(name).IsNote() {
+					notes = append(notes, name)
+				}
+			}
+			return notes
+		}
+		if got := has(); !slices.Equal(got, want) || exchange && v.content("Neu.md") != "x\n" {
+			t.Errorf("exchange %t: after the restart the vault has %q", exchange, got)
+		}
+		if list, err := v.ws.Proposals(t.Context(), ""); err != nil || len(list) > 0 {
+			t.Errorf("exchange %t: still pending: %+v, %v", exchange, list, err)
+		}
+		undo(t, v.ws, "")
+		if got := has(); !slices.Equal(got, []string{"Neu.md", "Plan.md"}) || v.content("Plan.md") != "x\n" {
+			t.Errorf("exchange %t: undone, the vault has %q", exchange, got)
+		}
+	}
 }

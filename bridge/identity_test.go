@@ -461,6 +461,28 @@ func TestNamesExchangedWhileStopped(t *testing.T) {
 	}
 }
 
+// While relayfs is stopped, a note is moved and saved as a new file, and another note with a document gets its name.
+func TestNoteSavedAsNewLosesItsNameWhileStopped(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})
+	d.secret()
+	replaceIn(t, d.ws, "Notes/Other.md", bob, "milk", "MILK")
+	d.restarted(func() {
+		d.save("Moved.md", d.read("Plan.md")+"A line.\n")
+		d.rename("Other.md", "Plan.md")
+	})
+	for _, s := range pendingOf(t, d.ws) {
+		if want := map[model.Path]string{"Notes/Moved.md": "ann", plan: "bob"}[s.Path]; s.Author != want {
+			t.Errorf("the suggestion in %s is by %q, want %q", s.Path, s.Author, want)
+		}
+	}
+	if _, err := d.ws.Undo(t.Context(), "", person); err != nil {
+		t.Error(err)
+	}
+	if raw := open(t, d.ws, "Notes/Moved.md").Raw(); !strings.Contains(raw, "1234") {
+		t.Errorf("undone: %q", raw)
+	}
+}
+
 // A copy of a note is another note, also if the copy is read first.
 func TestCopyWhileStopped(t *testing.T) {
 	d := newOnDisk(t, map[string]string{"Plan.md": secrets})

@@ -67,6 +67,16 @@ func (v *linkedVault) renames(by model.Author, from, to model.Path) string {
 	return res.Proposal
 }
 
+// renameOf returns the ID of the pending rename of what the vault has at p.
+func (v *linkedVault) renameOf(p model.Path) string {
+	v.t.Helper()
+	list, err := v.ws.Proposals(v.t.Context(), p)
+	if err != nil || len(list) != 1 {
+		v.t.Fatalf("the rename of %s: %+v, %v", p, list, err)
+	}
+	return list[0].ID
+}
+
 func (v *linkedVault) pending() []model.Suggestion {
 	v.t.Helper()
 	list, err := v.ws.Suggestions(v.t.Context(), "")
@@ -287,6 +297,138 @@ func TestPendingLinksFollowARejectedRename(t *testing.T) {
 		v.says("the person's own link", "Mine.md", "[[Neu]] is mine.\n")
 		v.decides(model.Accepted, s.ID)
 		v.says("accepted", "B.md", "Text. See [[Plan]].\n")
+	}
+}
+
+// A note is proposed to be deleted, a link in it follows a rename that is proposed, accepted or rejected, and an agent creates a note
+// of that name: it has the agent's text alone.
+func TestCreatedNoteHasNoLinkOfTheDeletedNote(t *testing.T) {
+	for _, verdict := range []model.Verdict{"", model.Accepted, model.Rejected} {
+		v := newLinkedVault(t, map[string]string{"C.md": "---\na: \"[[B]]\"\n---\nOld [[B]] and [[A]].\n", "B.md": "b\n", "A.md": "a\n"})
+		if _, err := v.ws.Remove(t.Context(), "Notes/C.md", bridge.ChangeRequest{Author: ann}); err != nil {
+			t.Fatal(err)
+		}
+		if rename := v.renames(ann, "Notes/B.md", "Notes/F.md"); verdict != "" {
+			v.decides(verdict, rename)
+		}
+		if _, err := v.ws.Create(t.Context(), "Notes/C.md", bridge.Write{Text: "New.\n", By: ann}); err != nil {
+			t.Fatal(err)
+		}
+		if got := open(t, v.ws, "Notes/C.md").Text(); got != "New.\n" {
+			t.Errorf("verdict %q: the note is %q", verdict, got)
+		}
+	}
+}
+
+// The acceptance of a rename rewrites a link in pending text, and is undone and becomes a rejection while the text is rejected: the
+// link has the name in the vault when the text returns.
+func TestUndoneTextFollowsARejectionAfterAnAcceptance(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"Plan.md": "x\n", "B.md": "Text.\n"})
+	v.edits(ann, "Notes/B.md", "Text.", "Text. See [[Plan]].")
+	rename := v.renames(bob, plan, "Notes/Neu.md")
+	accepted := v.decides(model.Accepted, rename)
+	v.says("accepted", "B.md", "Text.{++ See [[Neu]].++}\n")
+	rejected := v.decides(model.Rejected, v.only(ann).ID)
+	if _, err := v.ws.Undo(t.Context(), accepted, person); err != nil {
+		t.Fatal(err)
+	}
+	v.decides(model.Rejected, rename)
+	if _, err := v.ws.Undo(t.Context(), rejected, person); err != nil {
+		t.Fatal(err)
+	}
+	v.says("undone", "B.md", "Text.{++ See [[Plan]].++}\n")
+}
+
+// A text that an undo restores follows all renames that a user has decided on since.
+func TestUndoneTextFollowsSeveralRenames(t *testing.T) {
+	for _, first := range []model.Verdict{model.Accepted, model.Rejected} {
+		for _, names := range [][]model.Path{
+			{"Notes/d/Plan.md", "Notes/d/Zwei.md", "Notes/d/Drei.md", "Notes/d/Vier.md"}, {"Notes/d", "Notes/e", "Notes/f", "Notes/g"},
+		} {
+			v := newLinkedVault(t, map[string]string{"d/Plan.md": "x\n", "B.md": "Text.\n"})
+			link := func(name model.Path) string {
+				if !name.IsNote() {
+					name = name.Join("Plan.md")
+				}
+				_, rel := name.Split()
+				return "[[" + strings.TrimSuffix(rel, ".md") + "]]"
+			}
+			rename, written, now := "", names[0], names[0]
+			if first == model.Rejected { // the text has the proposed name
+				rename, written = v.renames(bob, names[0], names[1]), names[1]
+			}
+			v.edits(ann, "Notes/B.md", "Text.", "Text. See "+link(written)+".")
+			batch := v.decides(model.Rejected, v.only(ann).ID)
+			if first == model.Rejected {
+				v.decides(model.Rejected, rename)
+			}
+			for _, next := range names[2:] {
+				v.decides(model.Accepted, v.renames(bob, now, next))
+				now = next
+			}
+			if _, err := v.ws.Undo(t.Context(), batch, person); err != nil {
+				t.Fatal(err)
+			}
+			v.says("undone", "B.md", "Text.{++ See "+link(now)+".++}\n")
+		}
+	}
+}
+
+// A pending rename of a folder ends after another rename has moved a note into the folder: the suggestion of that rename,
+// which is older than the folder's, gets the folder's name in the vault.
+func TestSuggestedLinkIntoAFolderWhoseRenameEnds(t *testing.T) {
+	for _, withdrawn := range []bool{false, true} {
+		v := newLinkedVault(t, map[string]string{"d/C.md": "x\n", "f/G.md": "x\n", "B.md": "See [[d/C]].\n"})
+		rename := v.renames(ann, "Notes/d/C.md", "Notes/f/N.md")
+		folder := v.renames(bob, "Notes/d", "Notes/e")
+		v.renames(ann, "Notes/f/N.md", "Notes/e/N.md")
+		v.says("moved into the folder", "B.md", "See {--[[d/C]]--}{++[[e/N]]++}.\n")
+		if withdrawn {
+			v.renames(bob, "Notes/e", "Notes/d")
+		} else {
+			v.decides(model.Rejected, folder)
+		}
+		v.says("the folder has its name again", "B.md", "See {--[[d/C]]--}{++[[d/N]]++}.\n")
+		v.decides(model.Accepted, rename)
+		v.says("accepted", "B.md", "See [[d/N]].\n")
+	}
+}
+
+// A text whose link follows an accepted rename only when an undo restores the text gets the name in the vault, also while
+// another rename of the note is pending. That rename takes the link with it if it is accepted, and only then.
+func TestUndoneTextFollowsTheAcceptedRenameOnly(t *testing.T) {
+	for _, deletes := range []bool{false, true} {
+		for _, next := range []model.Path{"Notes/d/Plan.md", "Notes/d/Drei.md"} {
+			for _, end := range []string{"accepted", "rejected", "withdrawn"} {
+				v := newLinkedVault(t, map[string]string{"d/Plan.md": "x\n", "B.md": "Text.\n", "C.md": "Text, [[Plan]].\n"})
+				note, text, verdict := "B.md", "Text.{++ See [[%s]].++}\n", model.Rejected
+				if deletes {
+					note, text, verdict = "C.md", "Text{--, [[%s]]--}.\n", model.Accepted
+					v.edits(ann, "Notes/C.md", ", [[Plan]]", "")
+				} else {
+					v.edits(ann, "Notes/B.md", "Text.", "Text. See [[Plan]].")
+				}
+				batch := v.decides(verdict, v.only(ann).ID)
+				v.decides(model.Accepted, v.renames(bob, "Notes/d/Plan.md", "Notes/d/Neu.md"))
+				rename := v.renames(bob, "Notes/d/Neu.md", next)
+				if _, err := v.ws.Undo(t.Context(), batch, person); err != nil {
+					t.Fatal(err)
+				}
+				when := fmt.Sprintf("deletes %t, the next name %s, ", deletes, next)
+				v.says(when+"undone", note, fmt.Sprintf(text, "Neu"))
+				name := "Neu"
+				switch end {
+				case "accepted":
+					v.decides(model.Accepted, rename)
+					name = strings.TrimSuffix(next.Base(), ".md")
+				case "rejected":
+					v.decides(model.Rejected, rename)
+				case "withdrawn":
+					v.renames(bob, next, "Notes/d/Neu.md")
+				}
+				v.says(when+end, note, fmt.Sprintf(text, name))
+			}
+		}
 	}
 }
 

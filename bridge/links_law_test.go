@@ -149,7 +149,7 @@ func (w *linkWorld) appends(by model.Author, p model.Path, text string) {
 }
 
 func (w *linkWorld) decidesAll(verdict model.Verdict, renames bool) {
-	for range 2 { // what is exchanged with something else may need the other first
+	for last := 4; ; last-- { // what is exchanged with something else may need the other first
 		var list []string
 		if renames {
 			proposals, err := w.ws.Proposals(w.t.Context(), "")
@@ -173,14 +173,13 @@ func (w *linkWorld) decidesAll(verdict model.Verdict, renames bool) {
 		if err != nil || len(out.Failed) > 0 {
 			w.t.Fatalf("%s: %v %v", verdict, err, out.Failed)
 		}
-		if w.r.IntN(3) > 0 {
+		if last == 0 || w.r.IntN(3) > 0 {
 			return
 		}
 		if _, err := w.ws.Undo(w.t.Context(), out.Batch, person); err != nil {
 			w.t.Fatalf("undo: %v", err)
 		}
 	}
-	w.decidesAll(verdict, renames)
 }
 
 // Whatever agents rename, exchange and write, and in whichever order a person decides on it, each link leads in the end to the note

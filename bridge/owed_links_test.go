@@ -85,6 +85,23 @@ func noneWaits(t *testing.T, ws *bridge.Workspace, store *bridgetest.Store) {
 	}
 }
 
+// A process is killed while a link follows an accepted rename of a note, whose folder was renamed by the same decision.
+func TestLinksFollowANoteAndItsFolderAfterAKill(t *testing.T) {
+	src, store := newStuck(t, "B.md"), bridgetest.NewStore(t)
+	for name, text := range map[string]string{"d/X.md": "x\n", "d/Keep.md": "k\n", "B.md": "---\nup: \"[[d/X]]\"\n---\nText.\n"} {
+		src.Person(t).Save(name, text)
+	}
+	v := &linkedVault{t: t, src: src.Source, store: store}
+	v.restart()
+	renames := []string{v.renames(ann, "Notes/d/X.md", "Notes/d/Y.md"), v.renames(ann, "Notes/d", "Notes/e")}
+	killedIn(t, src, store, bridge.StructurePropose, func(ws *bridge.Workspace) {
+		ws.Decide(context.Background(), renames, model.Accepted, person)
+	})
+	v.restart()
+	v.says("restarted", "B.md", "---\nup: \"[[e/Y]]\"\n---\nText.\n")
+	noneWaits(t, v.ws, store)
+}
+
 // A process is killed while links in front matter follow a rename that a user has accepted. The next one goes on.
 func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 	for _, note := range []string{"Index.md", "Last.md"} { // which of them is written when the process is killed

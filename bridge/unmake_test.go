@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -233,20 +234,77 @@ func TestRefusedUndoLeavesNoNote(t *testing.T) {
 	}
 }
 
-// A new note whose text was rejected stays while a rename of it is pending, and after that was accepted.
+// A new note whose text was rejected stays while a rename of it is pending, and after that was accepted, again after an
+// undo, too. The vault may have the new note at another name because a renamed note has its name there.
 func TestRenamedRejectedNoteStays(t *testing.T) {
-	v := newLinkedVault(t, nil)
-	if _, err := v.ws.Create(t.Context(), "Notes/Made.md", bridge.Write{Text: "made\n", By: ann}); err != nil {
+	for _, first := range []string{"made\n", ""} {
+		for _, taken := range []bool{false, true} {
+			v := newLinkedVault(t, nil)
+			var renames []string
+			at, rel := model.Path("Notes/Made.md"), "Made.md"
+			if taken {
+				v = newLinkedVault(t, map[string]string{"Moved.md": "here\n"})
+				renames = append(renames, v.renames(bob, "Notes/Moved.md", "Notes/Away.md"))
+				at, rel = "Notes/Moved.md", "Moved 1.md"
+			}
+			if _, err := v.ws.Create(t.Context(), at, bridge.Write{Text: first, By: ann}); err != nil {
+				t.Fatal(err)
+			}
+			if taken {
+				renames = append(renames, v.renameOf("Notes/"+model.Path(rel)))
+			} else {
+				renames = append(renames, v.renames(bob, at, "Notes/Moved.md"))
+			}
+			if first == "" {
+				v.edits(ann, "Notes/Moved.md", "", "made\n")
+			}
+			raw := v.content(rel)
+			v.decides(model.Rejected, v.pending()[0].ID)
+			for range 2 {
+				v.decides(model.Accepted, renames...)
+				v.restart()
+				v.says("after a restart", "Moved.md", "")
+				undo(t, v.ws, "")
+				v.says("after the undo of the rename", rel, "")
+			}
+			undo(t, v.ws, "")
+			v.says("after both", rel, raw)
+		}
+	}
+}
+
+// The undo of an exchange of folders keeps an agent's empty folder in one of them, although a folder of the other one
+// returns to the path that the empty folder has.
+func TestUndoKeepsAnEmptyFolderThatMovesBack(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"d/e/E.md": "e\n", "d/D.md": "d\n", "f/F.md": "f\n"})
+	if err := v.ws.Mkdir(t.Context(), "Notes/f/e", bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
 	}
-	raw := v.content("Made.md")
-	rename := v.renames(bob, "Notes/Made.md", "Notes/Moved.md")
-	v.decides(model.Rejected, v.pending()[0].ID)
-	v.decides(model.Accepted, rename)
-	v.restart()
-	v.says("after a restart", "Moved.md", "")
+	renames := []string{v.renames(ann, "Notes/d/e", "Notes/g")}
+	v.renames(ann, "Notes/d", "Notes/aside")
+	renames = append(renames, v.renames(ann, "Notes/f", "Notes/d"), v.renames(ann, "Notes/aside", "Notes/f"))
+	before := v.src.Person(t).Names()
+	v.decides(model.Accepted, renames...)
 	undo(t, v.ws, "")
-	v.says("after the undo of the rename", "Made.md", "")
-	undo(t, v.ws, "")
-	v.says("after both", "Made.md", raw)
+	if got := v.src.Person(t).Names(); !slices.Equal(got, before) {
+		t.Errorf("undone: %q, want %q", got, before)
+	}
+}
+
+// A new note whose name is another note's in the vault keeps its name over a stop in which a user moves its file.
+func TestNewNoteAtATakenNameIsMovedOverAStop(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": "plan\n"})
+	_, err := d.ws.Rename(t.Context(), plan, "Notes/Away.md", bridge.ChangeRequest{Author: ann})
+	d.must(err)
+	_, err = d.ws.Create(t.Context(), plan, bridge.Write{Text: "made\n", By: ann})
+	d.must(err)
+	d.must(d.ws.Mkdir(t.Context(), "Notes/Sub", bridge.ChangeRequest{Author: ann}))
+	d.restarted(func() { d.rename("Plan 1.md", "Sub/Here.md") })
+	list, err := d.ws.Proposals(t.Context(), "Notes/Sub")
+	if err != nil || len(list) != 1 || list[0].Path != "Notes/Sub/Here.md" || list[0].NewPath != plan || !list[0].Stale {
+		t.Errorf("proposals %+v, %v", list, err)
+	}
+	if got := open(t, d.ws, plan).Text(); got != "made\n" {
+		t.Errorf("the note is %q", got)
+	}
 }

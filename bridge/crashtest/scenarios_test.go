@@ -239,6 +239,23 @@ func decideProposals(verdict model.Verdict) step {
 	}}
 }
 
+// decideTopFolders accepts the renames of folders at the top.
+func decideTopFolders() step {
+	return step{certain: true, do: func(p *process) error {
+		list, err := p.ws.Proposals(p.t.Context(), "")
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, x := range list {
+			if x.Path.Dir() == "Notes" {
+				ids = append(ids, x.ID)
+			}
+		}
+		return p.decide(model.Accepted, ids...)
+	}}
+}
+
 // pause lets what relayfs does by itself take place.
 func pause(d time.Duration) step {
 	return step{do: func(*process) error { time.Sleep(d); return nil }}
@@ -369,6 +386,20 @@ var scenarios = []scenario{
 		moves: true, accepts: true, name: "an exchange with links in front matter is accepted",
 		files: map[string]string{"Plan.md": "one\n", "Other.md": "other\n", "Index.md": "---\nr: \"[[Plan]]\"\ns: \"[[Other]]\"\n---\nbody\n"},
 		setUp: exchanged[1:], steps: []step{decideProposals(model.Accepted)},
+	},
+	{
+		moves: true, accepts: true, name: "renames of a note and of its folder with links in front matter are accepted",
+		files: map[string]string{"d/Plan.md": "one\n", "d/Keep.md": "keep\n", "Index.md": "---\nup: \"[[d/Plan]]\"\n---\nbody\n"},
+		setUp: []step{rename("Notes/d/Plan.md", "Notes/d/Other.md"), rename("Notes/d", "Notes/e")}, steps: []step{decideProposals(model.Accepted)},
+	},
+	{
+		moves: true, name: "an exchange of folders is accepted, renames in them are not",
+		files: map[string]string{"d/Plan.md": "one\n", "e/Keep.md": "keep\n"},
+		setUp: []step{
+			rename("Notes/d", "Notes/f"), rename("Notes/e", "Notes/d"), rename("Notes/f", "Notes/e"),
+			rename("Notes/e/Plan.md", "Notes/e/Other.md"), rename("Notes/d/Keep.md", "Notes/d/Other.md"),
+		},
+		steps: []step{decideTopFolders()},
 	},
 	{
 		moves: true, name: "the acceptance of an exchange is undone", files: planAndOther,

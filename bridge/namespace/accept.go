@@ -93,8 +93,10 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	if err := a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{started}}); err != nil {
 		return err
 	}
+	p.Update(func(rec *model.ProposalRecord) { rec.PendingDecision = &a.d })
 	a.ClearCreator(p.Node)
 	if err := do(); err != nil {
+		p.Update(func(rec *model.ProposalRecord) { rec.PendingDecision = nil })
 		return errors.Join(err, a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}))
 	}
 	now := p.Record()
@@ -151,6 +153,10 @@ func (a acceptOp) move(ctx context.Context, p *tree.Proposal, rec model.Proposal
 	if to.InSource() != nil || model.Rebased(st.ShownRel, st.Rel, "") != st.ShownRel {
 		return a.nameTakenErr(st.ShownRel)
 	}
+	if p.Node.Kind == model.KindNote && rec.Doc == "" { // the note was empty when the rename was proposed
+		doc, _, _, _ := p.Node.Note().State(ctx)
+		p.Update(func(rec *model.ProposalRecord) { rec.Doc = doc })
+	}
 	return a.applyWithIntent(p, func() error {
 		had, err := a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to, nil)
 		p.Update(func(rec *model.ProposalRecord) { rec.CanvasNodes = had })
@@ -166,8 +172,10 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 		return nil, err
 	}
 	l.SetSourceLoc(n, to)
-	for i := range l.completed {
-		l.completed[i].Rebase(oldRel, newRel)
+	if moved := (*Root)(l).rebaseCompleted(oldRel, newRel); len(moved) > 0 {
+		if err := l.Store.Propose(model.ProposalChange{Upserted: moved}); err != nil {
+			l.log.Error("after a crash the links to a renamed note may keep its old name", model.LogPath, newRel, model.LogErr, err)
+		}
 	}
 	// If a rejected note at newRel was removed, its history is still there, for an undo. The renamed note must not add
 	// to that history.
@@ -242,11 +250,13 @@ func (l *Locked) moveTo(ctx context.Context, p *tree.Proposal, to tree.Target) e
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return err
 	}
+	p.Update(func(r *model.ProposalRecord) { r.MovingTo = rec.MovingTo })
 	_, err := l.moveSource(ctx, p.Node, rec.Rel, rec.MovingTo, to, nil)
 	if err == nil {
 		rec.MovedToTempName()
-		p.Update(func(r *model.ProposalRecord) { r.DisplacedName = rec.DisplacedName })
-	} else {
+	}
+	p.Update(func(r *model.ProposalRecord) { r.DisplacedName, r.MovingTo = rec.DisplacedName, "" })
+	if err != nil {
 		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{p.MarkStored()}}))
 	}
 	l.PersistChanges()

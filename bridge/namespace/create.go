@@ -42,7 +42,7 @@ func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (re
 		}
 		if old := n.tree.HiddenAt(p); old != nil && old.Note() != nil {
 			if wr.Base == nil { // the writer can have read no later version
-				wr.Base, wr.Unread = old.Note().VersionOf(ctx, old.State().Pending.Record().Sum), true
+				wr.Base, wr.Unread = old.Note().BaseOf(ctx, old.State().Pending.Record().Sum), true
 			}
 			// If the note refuses the text, the deletion must stay proposed.
 			if err := old.Note().CheckWrite(ctx, p, wr); err != nil {
@@ -88,7 +88,8 @@ func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *no
 		return note.Result{}, errors.Join(err, c.Abandon())
 	}
 	c.RecordFile()
-	if err := l.ShowAt(x, at, wr.By); err != nil {
+	res := x.Note().Create(c, stamp)
+	if err := l.ShowAt(ctx, x, at, wr.By); err != nil {
 		if n.retract(ctx, l, p, at.Rel, stamp) {
 			l.RemoveFromSource(x, true)
 		} else {
@@ -97,7 +98,6 @@ func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *no
 		}
 		return note.Result{}, err
 	}
-	res := x.Note().Create(c, stamp)
 	ev.Version = res.Version
 	l.QueueEvents(ev)
 	return res, nil
@@ -148,7 +148,7 @@ func (n *service) mkdir(ctx context.Context, l *Locked, p model.Path, o ChangeRe
 		return model.WrapError("mkdir", p, err)
 	}
 	x := put(l, model.SourceEntry{Rel: at.Rel, Dir: true, Mode: 0o755, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}, o.Author)
-	if err := l.ShowAt(x, at, o.Author); err != nil {
+	if err := l.ShowAt(ctx, x, at, o.Author); err != nil {
 		return model.WrapError("mkdir", p, err)
 	}
 	ev := created(p, o)

@@ -229,6 +229,14 @@ func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string
 	}
 }
 
+// movesBack reports whether the undo of one of the entries moves away what is at rel.
+func movesBack(entries []model.JournalEntry, rel string) bool {
+	return slices.ContainsFunc(entries, func(e model.JournalEntry) bool {
+		rec := e.Decision.Proposal
+		return rec.Kind == model.ProposedRename && model.Path(rec.To()).Contains(model.Path(rel))
+	})
+}
+
 // Undo undoes decisions on proposals of one root, see Root.Undo.
 func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
@@ -242,7 +250,7 @@ func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry
 			var x, dirs []*tree.Node
 			x, dirs, err = n.restoreRemoved(ctx, f, rec)
 			notes, folders = append(notes, x...), append(folders, dirs...)
-		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // otherwise another undo moves the folder at rel back
+		case rec.Dir && !movesBack(entries, rec.Rel):
 			n.removeIfEmpty(ctx, f, rec.Rel)
 		}
 	}

@@ -206,7 +206,7 @@ func (n *Namespace) CreateFile(ctx context.Context, p model.Path, perm fs.FileMo
 		if err != nil {
 			return err
 		}
-		err = l.ShowAt(put(l, e, o.Author), at, o.Author)
+		err = l.ShowAt(ctx, put(l, e, o.Author), at, o.Author)
 		l.QueueEvents(created(p, o))
 		return err
 	})
@@ -323,7 +323,7 @@ func (n *Namespace) newFile(ctx context.Context, l *Locked, p model.Path, data [
 	if err != nil {
 		return "", err
 	}
-	err = l.ShowAt(x, at, o.Author)
+	err = l.ShowAt(ctx, x, at, o.Author)
 	l.QueueEvents(created(p, o))
 	return "", err
 }

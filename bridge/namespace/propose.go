@@ -29,12 +29,15 @@ func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 
 // ShowAt shows n, which was just added to the source, at the given destination. If the source has n at another place,
 // ShowAt adds a proposal to rename it.
-func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) error {
+func (l *Locked) ShowAt(ctx context.Context, n *tree.Node, at tree.Destination, author model.Author) error {
 	if at.Dir == nil || path.Base(at.Rel) == at.Name {
 		return nil
 	}
 	rec := l.newRecord(model.ProposedRename, at.Rel, author)
-	rec.Dir, rec.ToDir, rec.Name = n.Kind == model.KindDir, at.Dir.Location().Rel, at.Name
+	if err := identify(ctx, &rec, n); err != nil {
+		return err
+	}
+	rec.ToDir, rec.Name = at.Dir.Location().Rel, at.Name
 	return l.add(n, at.Dir, rec)
 }
 

@@ -112,9 +112,10 @@ func FormerNames(t *Tree) *links.Index {
 type relink struct {
 	*service
 	root     *Root
-	index    *links.Index
+	index    *links.Index // without a later rename of the node that is pending
 	current  model.ProposalRecord
 	node     *tree.Node     // the renamed node
+	at       model.Path     // path of the node in index
 	proposal *tree.Proposal // nil if the rename had no proposal or was decided
 	// lost has the old paths of the decided rename, and pending the old paths of pending renames (FormerNames). present
 	// maps each path in lost to the present path. All are nil without a decision.
@@ -153,14 +154,16 @@ func (n *DecisionEffects) finish(ctx context.Context, f *Root, which func(*model
 }
 
 // FollowAgain rewrites the links that a decision on a rename left unchanged, because their text was not in the notes at
-// that time.
+// that time. The Rel of the entry is the present path of the renamed node.
 func (n *DecisionEffects) FollowAgain(ctx context.Context, e model.JournalEntry) {
 	d := *e.Decision
 	f, err := n.structureAt("undo", e.Path)
 	if d.Proposal.Kind != model.ProposedRename || err != nil {
 		return
 	}
-	n.finishDone(ctx, f, decidedRename(*d.Proposal, nil, model.Decision{Batch: d.Batch, Verdict: d.Verdict, By: d.By, Withdrawn: d.Withdrawn}, ""))
+	done := decidedRename(*d.Proposal, nil, model.Decision{Batch: d.Batch, Verdict: d.Verdict, By: d.By, Withdrawn: d.Withdrawn}, "")
+	done.ToDir, done.Name = model.Parent(e.Rel), model.Path(e.Rel).Base()
+	n.finishDone(ctx, f, done)
 }
 
 func (n *DecisionEffects) FinishProposed(ctx context.Context, f *Root, list []*tree.Proposal) {
@@ -213,7 +216,7 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 	if r.index, err = r.config.Links.LinkIndex(ctx); err != nil {
 		r.config.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
-	if r.current.Decision != nil {
+	if r.at = r.node.Location().Path; r.current.Decision != nil {
 		r.findDangling()
 	}
 	for _, o := range r.current.PendingRelinks {
@@ -241,13 +244,16 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 // findDangling adds the notes that may have links to paths that the renamed files have lost.
 func (r *relink) findDangling() {
 	r.lost, r.pending, r.present = links.NewIndex(), FormerNames(r.tree), make(map[string]string)
-	at := r.node.Location().Path
+	shown := r.at
+	if p := r.node.State().Pending; p != nil && p.Record().Kind == model.ProposedRename {
+		r.at = r.node.Location().SourcePath
+	}
 	var names []model.Path
 	for _, p := range r.node.Paths() {
 		for _, rel := range []string{r.current.From(), cmp.Or(r.current.LostRel, r.current.From())} {
-			old := model.Rebased(string(p), string(at), string(r.root.Path().Join(rel)))
+			old := model.Rebased(string(p), string(shown), string(r.root.Path().Join(rel)))
 			r.lost.AddFile(old)
-			names, r.present[old] = append(names, model.Path(old)), string(p)
+			names, r.present[old] = append(names, model.Path(old)), model.Rebased(string(p), string(shown), string(r.at))
 		}
 	}
 	var more []model.PendingRelink
@@ -255,6 +261,23 @@ func (r *relink) findDangling() {
 		more = append(more, model.PendingRelink{Rel: model.Rebased(node.Location().Rel, r.current.To(), r.current.Rel)}) // the rename's records have the old paths
 	}
 	r.current.AddPendingRelinks(more)
+	if r.at != shown {
+		r.index = r.namesWithout(shown)
+	}
+}
+
+// namesWithout returns an index of the names in the root in which the node, which is shown at the given path, is at
+// r.at. The text in which a decided rename rewrites links is older than a later rename of the node. Links in such text
+// have the names in the source until the later rename is accepted.
+func (r *relink) namesWithout(shown model.Path) *links.Index {
+	index := links.NewIndex()
+	all, _ := r.tree.Below(r.root.Path()) // the root always exists
+	for _, e := range all {
+		if e.Kind != model.KindDir {
+			index.AddFile(model.Rebased(string(e.Path), string(shown), string(r.at)))
+		}
+	}
+	return index
 }
 
 // rewrite rewrites the links of one note. It returns their number, and the links that must wait.
@@ -323,7 +346,7 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 // linkpath. ok is false if the rename does not affect the link.
 func (r *relink) target(from model.Path, l links.Link, oldTargets map[string]model.LinkTarget) (p string, ok bool) {
 	if to, ok := oldTargets[l.Target]; ok && to.InRenamed {
-		return path.Join(string(r.node.Location().Path), to.Rel), true
+		return path.Join(string(r.at), to.Rel), true
 	} else if ok {
 		return path.Join(r.root.Name, to.Rel), true
 	}
@@ -351,16 +374,17 @@ const (
 
 // treat returns the treatment of a link. A link stays unchanged if a user wants to keep it, or if it is in one of the
 // rename's own suggestions, on which the same decision decides. After a rejection, a link also stays unchanged unless
-// an agent wrote it, or a user accepted it, while the rename was pending.
+// an agent wrote it, a user accepted it, or a decision on a rename rewrote it, since the rename was proposed, or it is in
+// the pending suggestion of another rename.
 //
 // Several renames may exchange names. A link that one of these renames has rewritten is right, although its new name
 // may be the old name of another note. So a link stays unchanged if the suggestion of a rename added its linkpath and
 // it leads to a file, and after an acceptance also if the same decision has rewritten it.
-func (r *relink) treat(p planner.LinkPlace, inFrontMatter bool) treatment {
+func (r *relink) treat(p planner.LinkPlace, leads, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
-	case p.Kept, d != nil && (p.Own || p.Followed), d != nil && d.Verdict == model.Accepted && p.Relinked != "" && p.Relinked == d.Batch:
+	case p.Kept, d != nil && (p.Own || p.Followed && leads), d != nil && d.Verdict == model.Accepted && p.Relinked != "" && p.Relinked == d.Batch:
 		return unchanged
-	case d != nil && d.Verdict == model.Rejected && p.Since.Before(r.current.Time):
+	case d != nil && d.Verdict == model.Rejected && !(p.Added && p.Followed) && p.Since.Before(r.current.Time):
 		return unchanged
 	case d != nil && d.Withdrawn && !p.Added:
 		return suggested
@@ -413,8 +437,7 @@ func (r *relink) edits(l *note.Locked, current *model.Version, p, original model
 			if !ok || taken[place.Off] {
 				return
 			}
-			place.Followed = place.Followed && leads
-			how := r.treat(place, link.Off < body)
+			how := r.treat(place, leads, link.Off < body)
 			if how == suggested && text != current.Text() { // writers edit the marked text
 				how = inPlace
 			}

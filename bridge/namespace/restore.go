@@ -19,15 +19,13 @@ func (f *Root) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var docs []model.StoredDoc // whose files are known
+	var docs []model.StoredDoc
 	found := make(fileFinder)
 	if _, live := f.Source.(model.Documents); !live {
 		err = f.Store.Located(func(d model.StoredDoc) {
-			if d.File.Inode != 0 || d.Saved.Inode != 0 {
-				found.add(d.File)
-				found.add(d.Saved)
-				docs = append(docs, d)
-			}
+			found.add(d.File)
+			found.add(d.Saved)
+			docs = append(docs, d)
 		})
 		if err != nil {
 			return err
@@ -68,7 +66,8 @@ func (x fileFinder) see(e model.SourceEntry) {
 }
 
 // followFiles moves each document to the path of its file, because a user may have moved the file while relayfs was
-// stopped. If the file of another document is there now, the document that had the path ends.
+// stopped. If the file of another document is there now, the document that had the path ends. Notes may turn out to
+// belong to the documents whose files were not found.
 func (f *Root) followFiles(docs []model.StoredDoc, found fileFinder) error {
 	stays := make(map[model.Path]bool)
 	var moved, restored []model.StoredDoc // restored are documents of removed notes
@@ -93,6 +92,17 @@ func (f *Root) followFiles(docs []model.StoredDoc, found fileFinder) error {
 			moves = append(moves, d)
 		}
 	}
+	var missing []model.StoredDoc
+	for _, d := range docs {
+		switch _, ended := d.Path.EndedAt(); {
+		case ended, leaves[d.ID]:
+		case to[d.Path]:
+			missing = append(missing, model.StoredDoc{ID: d.ID, Path: d.Path.Ended()})
+		case f.isMissing(string(d.Path)):
+			missing = append(missing, d)
+		}
+	}
+	f.SetMissing(missing)
 	if len(moves) == 0 {
 		return nil
 	}
@@ -109,6 +119,15 @@ func (f *Root) followFiles(docs []model.StoredDoc, found fileFinder) error {
 		f.log.Warn("moves of notes are not in the store yet", model.LogErr, err)
 	}
 	return nil
+}
+
+func (f *Root) isMissing(rel string) bool {
+	s, ok := f.Source.(model.Stater)
+	if !ok || f.Lookup(rel) != nil {
+		return false
+	}
+	_, err := s.Stat(rel)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // recoverNotes writes stored text to the files that lack the text because of a crash.
@@ -253,10 +272,23 @@ func (l *Locked) nodeOf(rec *model.ProposalRecord) (*tree.Node, error) {
 func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
 	var change model.ProposalChange
 	var left []model.ProposalRecord
+	moved := false
+	rebase := func(rec *model.ProposalRecord, from, to string) { // applies a move for rec to the other records
+		moved = true
+		own := *rec
+		for _, list := range [][]model.ProposalRecord{recs, left, f.completed} {
+			for k := range list {
+				list[k].Rebase(from, to)
+			}
+		}
+		*rec = own
+	}
 	for i := range recs {
 		rec := &recs[i]
 		if rec.MovingTo != "" && f.Lookup(rec.Rel) == nil && f.Lookup(rec.MovingTo) != nil {
+			from := rec.Rel
 			rec.MovedToTempName()
+			rebase(rec, from, rec.Rel)
 			f.syncDone(ctx, rec)
 		}
 		d := rec.PendingDecision
@@ -280,14 +312,7 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 			if pending {
 				from, to = to, from
 			}
-			own := *rec
-			for _, list := range [][]model.ProposalRecord{recs, left} {
-				for k := range list {
-					list[k].Rebase(from, to)
-				}
-			}
-			*rec = own
-			change.Upserted = append(change.Upserted, left...)
+			rebase(rec, from, to)
 		}
 		if pending {
 			left = append(left, *rec)
@@ -299,6 +324,9 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 			change.Upserted, f.completed = append(change.Upserted, done), append(f.completed, done)
 		}
 		change.Removed = append(change.Removed, rec.ID)
+	}
+	if moved {
+		change.Upserted = slices.Concat(left, f.completed)
 	}
 	if len(change.Upserted)+len(change.Removed) == 0 {
 		return left, nil

@@ -71,7 +71,7 @@ func (l *Locked) Unlock() {
 // the rename.
 func (l *Locked) RecordRename(rel, to string, author model.Author, owes []model.PendingRelink) (id string, err error) {
 	rec := l.newRecord(model.RenameDone, rel, author)
-	rec.ToDir, rec.Name, rec.PendingRelinks, rec.Linking = model.Parent(to), model.Path(to).Base(), owes, true
+	rec.ToDir, rec.Name, rec.PendingRelinks = model.Parent(to), model.Path(to).Base(), owes
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return "", err
 	}
@@ -98,6 +98,18 @@ func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []mo
 		return true
 	})
 	return taken
+}
+
+// rebaseCompleted applies a move in the source to the completed renames whose links are not rewritten yet. It returns
+// the records that have changed.
+func (f *Root) rebaseCompleted(oldRel, newRel string) (changed []model.ProposalRecord) {
+	for i, old := range f.completed {
+		rec := &f.completed[i]
+		if rec.Rebase(oldRel, newRel); !rec.SameAs(&old) {
+			changed = append(changed, *rec)
+		}
+	}
+	return changed
 }
 
 // KeepStarted keeps interrupted decisions and undos until TakeStarted returns them. The store must have their records.

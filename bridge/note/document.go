@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -180,9 +181,10 @@ func (d *document) runsOf(v *model.Version) []ycrdt.Run {
 	return runsAs(doc, v.Raw())
 }
 
-// VersionOf returns the newest version whose raw text has the given checksum, or nil if the store does not have it any
-// more.
-func (n *Note) VersionOf(ctx context.Context, sum model.ContentSum) *model.Version {
+// BaseOf returns the base version for a writer that replaces the whole text, and that has last read the text with the
+// given checksum. It is the newest version with that text, or the current version if the text has since been changed
+// only by decisions and by links that follow renames. BaseOf returns nil if the store does not have that text any more.
+func (n *Note) BaseOf(ctx context.Context, sum model.ContentSum) *model.Version {
 	l := n.Lock()
 	defer l.Unlock()
 	current, err := l.load(ctx)
@@ -195,6 +197,10 @@ func (n *Note) VersionOf(ctx context.Context, sum model.ContentSum) *model.Versi
 	records, upTo, _ := l.recordsSince(sum)
 	if upTo < 0 {
 		return nil
+	}
+	since := records[upTo:] // empty if a user has typed in a note without a document
+	if len(since) > 0 && !slices.ContainsFunc(since, func(r model.Record) bool { return r.Decision == nil && r.Proposal == "" && len(r.Links) == 0 }) {
+		return current
 	}
 	doc, err := replay(records[:upTo])
 	if err != nil {

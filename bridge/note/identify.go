@@ -123,8 +123,8 @@ func (n *Note) stored() model.History {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// maxLost is the maximum number of documents without a file that findMovedDocument compares with one note.
-const maxLost = 64
+// maxMissing is the maximum number of documents without a file that findMovedDocument compares with one note.
+const maxMissing = 64
 
 // maxAlike is the maximum number of documents from Store.DocsOf that findMovedDocument compares with a note, if the
 // note has no marks and its path has no document. Many notes may start from one template.
@@ -162,11 +162,7 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model
 		return nil
 	}
 	if attribution.MarksIn(raw) {
-		lost, err := n.lostDocuments()
-		if err != nil {
-			return err
-		}
-		for _, d := range lost[:min(len(lost), maxLost)] {
+		for _, d := range n.missing {
 			h, err := n.store.Load(d.ID)
 			if err != nil {
 				return err
@@ -196,27 +192,6 @@ func (n *Locked) claim(rel model.Path, d model.StoredDoc, here model.DocID) erro
 		return claimError{err}
 	}
 	return nil
-}
-
-// lostDocuments returns the documents whose files did not exist at the first call. Call it with n.set.claimMu locked.
-func (n *Locked) lostDocuments() (lost []model.StoredDoc, err error) {
-	s, ok := n.source.(model.Stater)
-	if lost, found := n.set.lost[n.store]; found || !ok {
-		return lost, nil
-	}
-	err = n.store.Located(func(d model.StoredDoc) {
-		if _, ended := d.Path.EndedAt(); ended {
-			return
-		}
-		if _, err := s.Stat(string(d.Path)); errors.Is(err, fs.ErrNotExist) {
-			lost = append(lost, d)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	n.set.lost[n.store] = lost
-	return lost, nil
 }
 
 // holdsMostOf reports whether raw shares at least three quarters of the longer text's pairs of words with the document.

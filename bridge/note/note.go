@@ -311,8 +311,8 @@ func appendEvent(events []model.Event, ev *model.Event) []model.Event {
 }
 
 // State returns the note's document, the stamp of its file and the checksum of its text. It creates a missing document,
-// because a proposal about the note belongs to the document. It returns no document for an empty note, a read-only note
-// and a note of a server.
+// because a proposal about the note belongs to the document. It returns no document for a note of a server or a
+// read-only note, and creates none for an empty note.
 func (n *Note) State(ctx context.Context) (id model.DocID, file model.Stamp, sum model.ContentSum, err error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -321,7 +321,7 @@ func (n *Note) State(ctx context.Context) (id model.DocID, file model.Stamp, sum
 		return "", file, sum, err
 	}
 	sum = model.SumOf(v.Raw())
-	if l.live != nil || v.ReadOnly() || v.Raw() == "" {
+	if l.live != nil || v.ReadOnly() || v.Raw() == "" && l.storedSeq == 0 {
 		return "", l.stamp, sum, nil
 	}
 	loc := l.node.Location()

@@ -61,13 +61,12 @@ type Set struct {
 	events *model.Bus
 	cache  cache
 
-	claimMu sync.Mutex                        // held while a document moves to another note; taken after a note's lock; guards lost
-	lost    map[model.Store][]model.StoredDoc // results of lostDocuments
+	claimMu sync.Mutex // held while a document moves to another note; taken after a note's lock
 }
 
 // NewSet returns an empty set. The set reports each change of a note on the bus, as an operation and an event.
 func NewSet(o Options, act *model.Bus) *Set {
-	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}, lost: make(map[model.Store][]model.StoredDoc)}
+	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}}
 }
 
 // Source creates the notes of one source.
@@ -75,11 +74,16 @@ type Source struct {
 	set     *Set
 	source  model.Source
 	history model.Store
+	missing []model.StoredDoc // documents whose files were not found at the start; see SetMissing
 }
 
 func (s *Set) Source(source model.Source, store model.Store) *Source {
 	return &Source{set: s, source: source, history: store}
 }
+
+// SetMissing sets the documents whose files do not exist at the start. One of them may belong to a note of which only the
+// text shows that. SetMissing must be called before notes are read.
+func (s *Source) SetMissing(docs []model.StoredDoc) { s.missing = docs[:min(len(docs), maxMissing)] }
 
 func (s *Source) New(node Node) *Note { return &Note{Source: s, node: node} }
 

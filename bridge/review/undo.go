@@ -237,13 +237,31 @@ func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoab
 	if len(undone) == 0 {
 		return
 	}
+	moves := j.moves()
 	since := slices.IndexFunc(j.undoable, func(e undoableEntry) bool { return e.Decision == undone[len(undone)-1].Decision })
 	for _, e := range slices.Backward(j.undoable[:max(since, 0)]) {
 		if e.Decision == nil || e.Decision.Proposal == nil || slices.ContainsFunc(undone, func(x undoableEntry) bool { return x.Decision == e.Decision }) {
 			continue
 		}
-		r.names.FollowAgain(ctx, j.withCurrentPaths(e.JournalEntry, j.moves()))
+		again := j.withCurrentPaths(e.JournalEntry, moves)
+		again.Rel = j.currentRel(e.JournalEntry, moves)
+		r.names.FollowAgain(ctx, again)
 	}
+}
+
+// currentRel returns the path at which the moves have left the node of a decided rename.
+func (j journalView) currentRel(e model.JournalEntry, moves []move) string {
+	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
+	rel := e.Decision.Proposal.Rel
+	if e.Decision.Verdict == model.Accepted {
+		rel = e.Decision.Proposal.To()
+	}
+	for _, m := range moves {
+		if m.entry < i && m.folder == e.Root {
+			rel = model.Rebased(rel, m.from, m.to)
+		}
+	}
+	return rel
 }
 
 // batchKey identifies the entries about proposals of one batch in one root.

@@ -22,14 +22,16 @@ type LinkPlaces struct {
 
 // LinkPlace is the place of a link in the marked text.
 type LinkPlace struct {
-	Off      int       // offset of the linkpath
-	Pending  bool      // the link is, or touches, text of a suggestion or comment
-	Added    bool      // its linkpath is pending text that a suggestion adds
-	Since    time.Time // when an agent wrote its linkpath, if it is pending, or when a user accepted it; zero for users' text
-	Own      bool      // the linkpath is text of a pending suggestion that rewrites links for the rename
-	Kept     bool      // a user has rejected such a suggestion here
-	Followed bool      // a suggestion that rewrites links for a rename, maybe another one, added the linkpath
-	Relinked string    // batch of the last decision on a rename that rewrote the linkpath; "" if there is none
+	Off     int  // offset of the linkpath
+	Pending bool // the link is, or touches, text of a suggestion or comment
+	Added   bool // its linkpath is pending text that a suggestion adds
+	// Since is when an agent wrote the linkpath, if it is pending, or when a user accepted it, or when a decision on a rename
+	// rewrote it, if that was later. It is zero for other text of users.
+	Since    time.Time
+	Own      bool   // the linkpath is text of a pending suggestion that rewrites links for the rename
+	Kept     bool   // a user has rejected such a suggestion here
+	Followed bool   // a suggestion that rewrites links for a rename, maybe another one, added the linkpath
+	Relinked string // batch of the last decision on a rename that rewrote the linkpath; "" if there is none
 }
 
 // NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, or "" if
@@ -57,10 +59,20 @@ func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
 			p.Own, p.Kept = f.LinkOf(l.rename)
 			p.Own = p.Own && marked
 			p.Since, p.Relinked = f.Since(), f.Relinked
+			if start := model.BatchStart(f.Relinked); start > 0 {
+				p.Since = later(p.Since, time.UnixMicro(int64(start)).Add(time.Millisecond)) // the name has the millisecond
+			}
 			p.Followed = f.Ins.Of != nil && f.Ins.Of.FollowsRename()
 		}
 	}
 	return p, true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // LinksWithin returns the IDs of the pending suggestions that an undo of the given items of e would affect: they

@@ -27,7 +27,7 @@ type Node struct {
 	sourceLoc      *sourceLoc                // place in the source; nil if the node is shown there
 	children       map[string]*Node          // KindDir: nodes shown in the folder
 	movedOut       map[string]*Node          // KindDir: nodes that the source has in the folder but that are not shown there
-	createdByAgent *model.Author             // KindDir: agent that made the folder; nil if unknown, or if others have used the folder
+	createdByAgent *model.Author             // KindDir: agent that made the folder; nil if there is none, or if others have used the folder
 	pending        *Proposal                 // proposal to rename or delete the node
 	content        *Proposal                 // KindFile: proposal for new content
 	modTime        time.Time
@@ -136,7 +136,7 @@ func (d *Node) clearCreator(author model.Author) {
 	}
 }
 
-// creatingAgent returns the agent that made the folder, or the zero Author if the agent is unknown.
+// creatingAgent returns the agent that made the folder, or the zero Author if there is none.
 func (n *Node) creatingAgent() model.Author {
 	if n.createdByAgent == nil {
 		return model.Author{}
@@ -144,14 +144,19 @@ func (n *Node) creatingAgent() model.Author {
 	return *n.createdByAgent
 }
 
+// setCreator records the author of a new folder. An author without a name is a user.
+func (n *Node) setCreator(author model.Author) {
+	if author.Name != "" {
+		n.createdByAgent = &author
+	}
+}
+
 // setCreatedByAgent records author as the creator of the folders at rels that exist. A folder with a known creator
 // keeps that creator.
 func (f *Root) setCreatedByAgent(rels []string, author string) {
 	for _, rel := range rels {
-		if d := f.lookup(rel); d != nil && d.creatingAgent().Name == "" {
-			by := d.creatingAgent()
-			by.Name = author
-			d.createdByAgent = &by
+		if d := f.lookup(rel); d != nil && d.createdByAgent == nil {
+			d.setCreator(model.Author{Name: author})
 		}
 	}
 }
@@ -180,7 +185,7 @@ type State struct {
 	Size          int64
 	ModTime       time.Time
 	Link          string       // target of a symbolic link in the source
-	CreatedBy     model.Author // agent that made the folder; zero if unknown, or if others have used the folder
+	CreatedBy     model.Author // agent that made the folder; zero if there is none, or if others have used the folder
 	ShownChildren int          // number of nodes shown in the folder
 }
 

@@ -45,7 +45,7 @@ func (p *Proposal) agentFolders() (agentFolders []string) {
 	for _, d := range []*Node{p.Node, p.Node.parent} {
 		for ; d != nil; d = d.loc().parent {
 			rel := d.rel()
-			if rel != "" && (d.creatingAgent().Name != "" || slices.Contains(p.current.Made, rel)) && !slices.Contains(agentFolders, rel) {
+			if rel != "" && (d.createdByAgent != nil || slices.Contains(p.current.Made, rel)) && !slices.Contains(agentFolders, rel) {
 				agentFolders = append(agentFolders, rel)
 			}
 		}

@@ -18,7 +18,7 @@ func (f *Root) put(e model.SourceEntry, author model.Author) (n *Node, created b
 			return f.putChild(dir, elem, e)
 		}
 		if dir, created = f.putChild(dir, elem, model.SourceEntry{Rel: elem, Dir: true, Mode: 0o755}); created {
-			dir.createdByAgent = new(author)
+			dir.setCreator(author)
 		}
 		rel = rest
 	}
@@ -51,6 +51,9 @@ func (f *Root) PutScanned(e model.SourceEntry) {
 	f.put(e, model.Author{})
 }
 
+// SetMissing is note.Source.SetMissing for the notes of the root.
+func (f *Root) SetMissing(docs []model.StoredDoc) { f.notes.SetMissing(docs) }
+
 // Put adds an entry that the author added to the source, and reports whether the entry is new. An author without a name
 // is a user.
 func (f *Root) Put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
@@ -59,7 +62,7 @@ func (f *Root) Put(e model.SourceEntry, author model.Author) (n *Node, created b
 	n, created = f.put(e, author)
 	n.clearCreator(author)
 	if e.Dir {
-		n.createdByAgent = new(author)
+		n.setCreator(author)
 	}
 	return n, created
 }

@@ -175,12 +175,13 @@ func (f *Root) TakeChanges() ProposalChanges {
 }
 
 // Changed returns the records of proposals that differ from the stored records (see SameAs), and marks them as stored.
-// The caller stores them.
+// The caller stores them. It leaves out proposals for which the source is being changed: their stored records show what
+// the change was.
 func (f *Root) Changed() (list []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range f.proposals {
-		if rec := p.record(); !rec.SameAs(&p.stored) {
+		if rec := p.record(); rec.PendingDecision == nil && rec.MovingTo == "" && !rec.SameAs(&p.stored) {
 			p.current, p.stored = rec, rec
 			list = append(list, rec)
 		}
