@@ -17,7 +17,7 @@ import (
 var (
 	ErrHistoryLost        = errors.New("cannot be undone: the note's history was lost; its text is in 'relayfs suggestions log --json'")
 	ErrNoteGone           = errors.New("cannot be undone: the note no longer exists; its text is in 'relayfs suggestions log --json'")
-	errFrontMatterChanged = errors.New("cannot be undone: users have changed that front matter since; its old content is in 'relayfs suggestions log --json'")
+	errFrontMatterChanged = errors.New("cannot be undone: that front matter has changed since, or is in a pending suggestion, which you can decide first; its old content is in 'relayfs suggestions log --json'")
 	errCommentChanged     = errors.New("cannot be undone: the comment has since been changed or removed; remove it with 'relayfs suggestions resolve'")
 	errNotReadBack        = errors.New("cannot be undone: the restored text would be read as other markup in the current note")
 )
