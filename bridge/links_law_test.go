@@ -149,7 +149,7 @@ func (w *linkWorld) appends(by model.Author, p model.Path, text string) {
 }
 
 func (w *linkWorld) decidesAll(verdict model.Verdict, renames bool) {
-	for last := 4; ; last-- { // what is exchanged with something else may need the other first
+	for last := 4; ; last-- { // a rename in an exchange may be refused until another one is decided
 		var list []string
 		if renames {
 			proposals, err := w.ws.Proposals(w.t.Context(), "")

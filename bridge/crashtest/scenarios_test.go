@@ -224,8 +224,8 @@ func writeFile(path model.Path, data string) step {
 	}}
 }
 
-// decideProposals decides on all proposals that wait, in one go.
-func decideProposals(verdict model.Verdict) step {
+// decideProposals decides in one go on all proposals that wait, or on those for what is directly in the given folders.
+func decideProposals(verdict model.Verdict, in ...model.Path) step {
 	return step{certain: true, do: func(p *process) error {
 		list, err := p.ws.Proposals(p.t.Context(), "")
 		if err != nil {
@@ -233,26 +233,11 @@ func decideProposals(verdict model.Verdict) step {
 		}
 		var ids []string
 		for _, x := range list {
-			ids = append(ids, x.ID)
-		}
-		return p.decide(verdict, ids...)
-	}}
-}
-
-// decideTopFolders accepts the renames of folders at the top.
-func decideTopFolders() step {
-	return step{certain: true, do: func(p *process) error {
-		list, err := p.ws.Proposals(p.t.Context(), "")
-		if err != nil {
-			return err
-		}
-		var ids []string
-		for _, x := range list {
-			if x.Path.Dir() == "Notes" {
+			if in == nil || slices.Contains(in, x.Path.Dir()) {
 				ids = append(ids, x.ID)
 			}
 		}
-		return p.decide(model.Accepted, ids...)
+		return p.decide(verdict, ids...)
 	}}
 }
 
@@ -399,7 +384,7 @@ var scenarios = []scenario{
 			rename("Notes/d", "Notes/f"), rename("Notes/e", "Notes/d"), rename("Notes/f", "Notes/e"),
 			rename("Notes/e/Plan.md", "Notes/e/Other.md"), rename("Notes/d/Keep.md", "Notes/d/Other.md"),
 		},
-		steps: []step{decideTopFolders()},
+		steps: []step{decideProposals(model.Accepted, "Notes")},
 	},
 	{
 		moves: true, name: "the acceptance of an exchange is undone", files: planAndOther,

@@ -288,6 +288,11 @@ func (r IDRange) Last() ycrdt.ID { return r.Part(r.Len-1, 1).Run().ID }
 
 func (r IDRange) Part(off, n uint64) IDRange { return IDRange{r.Client, r.Clock + off, n} }
 
+// StartsIn reports whether the first character of r is in other.
+func (r IDRange) StartsIn(other IDRange) bool {
+	return r.Client == other.Client && other.Clock <= r.Clock && r.Clock < other.Clock+other.Len
+}
+
 func OffsetRange(s diffwrap.Span) IDRange {
 	return IDRange{Clock: uint64(s.Start), Len: uint64(s.Len())}
 }

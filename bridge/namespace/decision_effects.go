@@ -229,7 +229,7 @@ func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string
 	}
 }
 
-// movesBack reports whether the undo of one of the entries moves away what is at rel.
+// movesBack reports whether undoing one of the entries moves the folder at rel to another path.
 func movesBack(entries []model.JournalEntry, rel string) bool {
 	return slices.ContainsFunc(entries, func(e model.JournalEntry) bool {
 		rec := e.Decision.Proposal

@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
-// What is written in a raw view cannot become a suggestion, so nothing is, and no
-// rename or removal is proposed: not on the mount, not through MCP, not on the command line.
+// A text that is written in the raw view cannot become a suggestion. So the view refuses writes, renames and removals: on
+// the mount, through MCP and on the command line.
 func TestARawViewIsReadOnly(t *testing.T) {
 	t.Parallel()
 	const raw = "The {--coffee--}{++tea++} stands.\n"

@@ -60,19 +60,14 @@ func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
 			p.Own = p.Own && marked
 			p.Since, p.Relinked = f.Since(), f.Relinked
 			if start := model.BatchStart(f.Relinked); start > 0 {
-				p.Since = later(p.Since, time.UnixMicro(int64(start)).Add(time.Millisecond)) // the name has the millisecond
+				if at := time.UnixMicro(int64(start)).Add(time.Millisecond); at.After(p.Since) { // the name has the millisecond
+					p.Since = at
+				}
 			}
 			p.Followed = f.Ins.Of != nil && f.Ins.Of.FollowsRename()
 		}
 	}
 	return p, true
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // LinksWithin returns the IDs of the pending suggestions that an undo of the given items of e would affect: they

@@ -221,7 +221,7 @@ func (t *Undo) extended(x item) item {
 	cursor := textmerge.NewCursor(run.Text)
 	done := uint64(0)
 	for _, first := range t.table.OriginalIDs(run.At) {
-		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
+		if x.first.StartsIn(first) {
 			from := int(done + x.first.Clock - first.Clock)
 			off, start := cursor.WholeAt(from)
 			end, to := cursor.WholeAt(from + int(x.first.Len))

@@ -226,9 +226,7 @@ func (t *Undo) comment(units []item) (hasMarks bool) {
 	}
 	has := func(r model.IDRange) bool {
 		return slices.ContainsFunc(t.table.OriginalIDs(r), func(r model.IDRange) bool {
-			return slices.ContainsFunc(units, func(x item) bool {
-				return !x.deleted && x.first.Client == r.Client && x.first.Clock <= r.Clock && r.Clock < x.first.Clock+x.first.Len
-			})
+			return slices.ContainsFunc(units, func(x item) bool { return !x.deleted && r.StartsIn(x.first) })
 		})
 	}
 	size, first, same, kept, inside := uint64(0), role(units[0]), true, false, false
