@@ -10,7 +10,7 @@ import (
 
 // Check reads the whole file at path and changes nothing. No process may have the file open.
 func Check(path string) error {
-	db, err := openDB(&path, Options{}, true)
+	db, err := openReadOnly(&path, Options{})
 	if err != nil {
 		return err
 	}
@@ -19,7 +19,7 @@ func Check(path string) error {
 }
 
 // Check reads the whole file and verifies that each value can be decoded and that references match. It blocks writes,
-// but not reads. (bbolt's own check panics at a damaged page.)
+// but not reads.
 func (f *File) Check() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

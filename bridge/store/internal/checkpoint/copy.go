@@ -59,7 +59,7 @@ func (f *File) Shrink() error {
 		}
 	}
 	path, name := f.path+smallerSuffix, filepath.Base(f.path)
-	smaller, err := openDB(&path, f.o, false)
+	smaller, err := openDB(&path, f.o)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,6 @@
 // # Versions and damage
 //
 // The version covers this file and the log. Open refuses a file of another version with model.ErrUnknownStore and does
-// not change it. Apart from that Open checks only bbolt's header and the length of the file; the first read of a
-// damaged part returns ErrDamaged. Check reads everything.
+// not change it. Open also checks the structure of all pages, without the values in them; the first read of a damaged
+// value returns ErrDamaged. Check reads everything.
 package checkpoint

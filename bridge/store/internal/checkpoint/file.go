@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -51,7 +52,7 @@ func Open(path string, dir disk.Dir, o Options) (*File, error) {
 		return nil, err
 	}
 	var err error
-	if f.db, err = openDB(&f.path, o, false); err != nil {
+	if f.db, err = openDB(&f.path, o); err != nil {
 		return nil, err
 	}
 	if err := f.prepare(); err != nil {
@@ -60,44 +61,58 @@ func Open(path string, dir disk.Dir, o Options) (*File, error) {
 	return f, nil
 }
 
-// openDB opens a bbolt file. path is a pointer because the file may be renamed, and bbolt opens it again by name for
-// each copy.
-func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
-	var file *os.File
-	options := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, ReadOnly: readOnly}
-	options.OpenFile = func(_ string, flag int, perm os.FileMode) (opened *os.File, err error) {
-		open := o.OpenFile
-		if open == nil {
-			open = os.OpenFile
-		}
-		file, err = open(*path, flag, perm)
-		return file, err
+// openDB checks the pages of a bbolt file, and opens it for writing. path is a pointer because the file may be renamed,
+// and bbolt opens it again by name for each copy.
+func openDB(path *string, o Options) (*bolt.DB, error) {
+	db, err := openReadOnly(path, o)
+	if err == nil {
+		err = db.Close()
 	}
-	err = guard(func() (err error) {
-		db, err = bolt.Open(*path, 0o600, options)
-		return err
-	})
-	switch {
-	case err == nil:
-		return db, checkLength(db, file)
-	case errors.Is(err, bolterrors.ErrTimeout):
-		err = ErrLocked
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		err = Damaged(err)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	file.Close() // after a panic bbolt does not close the file, and so does not release its lock
-	return nil, err
+	db, _, err = openBolt(path, o, false)
+	return db, err
 }
 
-func checkLength(db *bolt.DB, file *os.File) error {
-	info, err := file.Stat()
-	if err == nil && info.Size() < sizeOf(db) {
-		err = Damaged("it is truncated")
-	}
+// openReadOnly opens a bbolt file and checks its pages. If the file is empty, the error is fs.ErrNotExist.
+func openReadOnly(path *string, o Options) (*bolt.DB, error) {
+	db, file, err := openBolt(path, o, true) // bbolt has read only the header now, and has the lock
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return nil, err
 	}
-	return nil
+	if err := checkPages(file); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func openBolt(path *string, o Options, readOnly bool) (db *bolt.DB, file *os.File, err error) {
+	open := o.OpenFile
+	if open == nil {
+		open = os.OpenFile
+	}
+	options := &bolt.Options{Timeout: lockTimeout, PageSize: pageSize, FreelistType: bolt.FreelistMapType, ReadOnly: readOnly}
+	options.OpenFile = func(_ string, flag int, perm os.FileMode) (*os.File, error) {
+		opened, err := open(*path, flag, perm)
+		if err != nil || db != nil {
+			return opened, err
+		}
+		file = opened
+		if info, err := file.Stat(); err == nil && info.Size() == 0 && readOnly {
+			return file, fs.ErrNotExist // for bbolt, which wants to write its header
+		}
+		return file, nil
+	}
+	db, err = bolt.Open(*path, 0o600, options)
+	var system syscall.Errno
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		err = ErrLocked
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &system):
+		err = Damaged(err)
+	}
+	return db, file, err
 }
 
 func (f *File) prepare() error {

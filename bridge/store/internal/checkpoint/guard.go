@@ -9,9 +9,8 @@ import (
 // ErrDamaged is wrapped by errors about a file or log with content that neither this package nor package wal writes.
 var ErrDamaged = errors.New("store is damaged")
 
-// guard runs fn on a file that may be damaged. bbolt trusts its pages: for an invalid page it panics or reads outside
-// of the mapped file, and it offers no other way to detect damage. So guard converts panics and memory faults to
-// ErrDamaged.
+// guard converts panics and memory faults of fn to ErrDamaged: those of checkPages, and those of bbolt if the file is
+// damaged or truncated while it is open.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
