@@ -101,7 +101,7 @@ func TestHostileNotes(t *testing.T) {
 func TestFilesLargerThanMemory(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)
-	vault := s.Vault(t, "Notes", map[string]string{"Plain.md": "plain text\n", ".obsidian/app.json": "{}"})
+	vault := s.Vault(t, "Notes", map[string]string{"Plain.md": "plain text\n", "Grown.md": "grown words\n", ".obsidian/app.json": "{}"})
 	for _, name := range []string{"Huge.md", "Huge.canvas", "Huge.base", "huge.png", ".obsidian/daily-notes.json"} {
 		err := os.WriteFile(s.Path("Notes", name), nil, 0o600)
 		if err := errors.Join(err, os.Truncate(s.Path("Notes", name), 1<<40)); err != nil {
@@ -109,6 +109,10 @@ func TestFilesLargerThanMemory(t *testing.T) {
 		}
 	}
 	client := s.MCP(t, "--toolsets", "claude,notes,vault", vault)
+	client.MustCall(t, "semantic_search", "query", "grown words")
+	if err := os.Truncate(s.Path("Notes", "Grown.md"), 1<<40); err != nil { // after all indexes have it
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		tool string
 		args []any
@@ -118,6 +122,8 @@ func TestFilesLargerThanMemory(t *testing.T) {
 		{"edit", []any{"file_path", "Notes/Huge.md", "old_string", "a", "new_string", "b"}, "too large"},
 		{"read", []any{"file_path", "Notes/Huge.canvas"}, "not text"},
 		{"periodic_note", nil, "daily-notes.json cannot be read"},
+		{"semantic_search", []any{"query", "grown plain words"}, "Notes/Plain.md"},
+		{"search", []any{"query", "grown plain words"}, "Notes/Plain.md"},
 		{"grep", []any{"pattern", "plain"}, "Notes/Plain.md"},
 		{"grep", []any{"pattern", "plain", "path", "Notes/Huge.md"}, "cannot be read: Notes/Huge.md"},
 		{"list_notes", nil, "Notes/Plain.md"},
