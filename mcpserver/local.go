@@ -78,7 +78,6 @@ func (h *localHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := c.handle(ctx, req, message)
 	if reply == nil {
-		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	if err := json.NewEncoder(w).Encode(reply); err != nil {

@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -106,7 +107,11 @@ type Dir interface {
 	OrdersNames() bool
 }
 
-// ReadFile reads a regular file and returns its Info before and after. It does not read other kinds of files.
+// maxRead is the size in bytes above which ReadFile reads no file: a sparse file can be larger than all memory.
+const maxRead = 256 << 20
+
+// ReadFile reads a regular file and returns its Info before and after. It does not read other kinds of files. For a
+// file of more than 256 MiB the error is EFBIG.
 func ReadFile(dir Dir, name string) (data []byte, before, after Info, err error) {
 	f, err := dir.Open(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -120,6 +125,9 @@ func ReadFile(dir Dir, name string) (data []byte, before, after Info, err error)
 func ReadOpen(f File) (data []byte, before, after Info, err error) {
 	if before, err = f.Info(); err != nil || before.Mode.Type() != 0 {
 		return nil, before, before, err
+	}
+	if before.Size > maxRead {
+		return nil, before, before, syscall.EFBIG
 	}
 	data = make([]byte, before.Size)
 	n, err := f.ReadAt(data, 0)

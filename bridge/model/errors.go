@@ -107,8 +107,8 @@ func (e *ReadOnlyError) Error() string { return fmt.Sprintf("%v: %s", ErrReadOnl
 
 func (e *ReadOnlyError) Unwrap() error { return ErrReadOnly }
 
-// ErrNotText is the ErrReadOnly of a note that is shown byte for byte.
-var ErrNotText error = &ReadOnlyError{Reason: "it is not valid UTF-8 or is larger than 16 MiB, so it is shown byte for byte; fix it in the vault"}
+// ErrNotText is the ErrReadOnly of a note that is shown as it is.
+var ErrNotText error = &ReadOnlyError{Reason: "it is not valid UTF-8, is larger than 16 MiB or, on a server, has more than text in its document, so it is shown as it is; fix it in the vault or on the server"}
 
 // ErrTop is the fs.ErrPermission for changes at the top level, outside of all roots.
 var ErrTop = fmt.Errorf("the top level of the mount holds only the served folders; go into one of them: %w", fs.ErrPermission)

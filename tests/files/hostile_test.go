@@ -97,6 +97,50 @@ func TestHostileNotes(t *testing.T) {
 	}
 }
 
+// Files larger than the memory cost no more than their names, and what is beside them stays usable.
+func TestFilesLargerThanMemory(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Notes", map[string]string{"Plain.md": "plain text\n", "Grown.md": "grown words\n", ".obsidian/app.json": "{}"})
+	for _, name := range []string{"Huge.md", "Huge.canvas", "Huge.base", "huge.png", ".obsidian/daily-notes.json"} {
+		err := os.WriteFile(s.Path("Notes", name), nil, 0o600)
+		if err := errors.Join(err, os.Truncate(s.Path("Notes", name), 1<<40)); err != nil {
+			t.Skip(err) // the disk has no sparse files
+		}
+	}
+	client := s.MCP(t, "--toolsets", "claude,notes,vault", vault)
+	client.MustCall(t, "semantic_search", "query", "grown words")
+	if err := os.Truncate(s.Path("Notes", "Grown.md"), 1<<40); err != nil { // after all indexes have it
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		tool string
+		args []any
+		want string
+	}{
+		{"read", []any{"file_path", "Notes/Huge.md"}, "too large"},
+		{"edit", []any{"file_path", "Notes/Huge.md", "old_string", "a", "new_string", "b"}, "too large"},
+		{"read", []any{"file_path", "Notes/Huge.canvas"}, "not text"},
+		{"periodic_note", nil, "daily-notes.json cannot be read"},
+		{"semantic_search", []any{"query", "grown plain words"}, "Notes/Plain.md"},
+		{"search", []any{"query", "grown plain words"}, "Notes/Plain.md"},
+		{"grep", []any{"pattern", "plain"}, "Notes/Plain.md"},
+		{"grep", []any{"pattern", "plain", "path", "Notes/Huge.md"}, "cannot be read: Notes/Huge.md"},
+		{"list_notes", nil, "Notes/Plain.md"},
+		{"property_search", []any{"properties", map[string]any{"a": 1}}, "[]"},
+		{"list_suggestions", nil, ""},
+		{"read", []any{"file_path", "Notes/Plain.md"}, "plain text"},
+		{"edit", []any{"file_path", "Notes/Plain.md", "old_string", "plain", "new_string", "simple"}, "Notes/Plain.md"},
+	} {
+		if got := client.Call(t, tt.tool, tt.args...); !strings.Contains(got.Text, tt.want) {
+			t.Errorf("%s %v: %.300q, want %q", tt.tool, tt.args, got.Text, tt.want)
+		}
+	}
+	if kb := peakMemory(t, client.Cmd.Process.Pid); kb > 300<<10 {
+		t.Errorf("the server took %d MB", kb>>10)
+	}
+}
+
 // Delimiters that are written one by one do not take a person's words between them.
 func TestDelimitersOneByOne(t *testing.T) {
 	t.Parallel()

@@ -94,7 +94,7 @@ func TestMCPPeriodicNoteRefusals(t *testing.T) {
 		args     []any
 		want     string
 	}{
-		"no JSON":          {"{", nil, ".obsidian/daily-notes.json is not in Obsidian's format"},
+		"no JSON":          {"{", nil, ".obsidian/daily-notes.json cannot be read, or is not in Obsidian's format"},
 		"outside":          {`{"folder":"../../etc"}`, nil, "not allowed"},
 		"hidden":           {`{"folder":".obsidian"}`, nil, "begin with a dot"},
 		"missing template": {`{"template":"Nope"}`, nil, `There is no document "Nope"`},

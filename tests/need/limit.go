@@ -21,10 +21,10 @@ func Call(t testing.TB, input []byte, fn func()) {
 	defer runtime.UnlockOSThread()
 	fastest := time.Duration(1<<63 - 1)
 	for range 3 {
-		bytes, start := allocated(), threadTime()
+		bytes, start := Allocated(), threadTime()
 		fn()
 		took := threadTime() - start
-		if n := allocated() - bytes; n > MaxBytes {
+		if n := Allocated() - bytes; n > MaxBytes {
 			t.Errorf("%x: allocated %d bytes", input, n)
 		}
 		if fastest = min(fastest, took); fastest <= Scaled(MaxTime) {
@@ -34,7 +34,8 @@ func Call(t testing.TB, input []byte, fn func()) {
 	t.Errorf("%x: took %v", input, fastest)
 }
 
-func allocated() uint64 {
+// Allocated returns the size of all allocations of the process so far.
+func Allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()

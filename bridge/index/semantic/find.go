@@ -3,8 +3,6 @@ package semantic
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"slices"
 	"sort"
 	"strings"
@@ -203,11 +201,11 @@ func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *l
 			return nil
 		}
 		v, err := x.ws.Open(ctx, c.info.Path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if err != nil {
-			return err
+			continue
 		}
 		f := Found{NoteInfo: c.info, Version: v, Score: c.score * (rankOffset + 1) / (wordsWeight + meaningWeight)}
 		f.Text, _ = v.Decoded()

@@ -8,12 +8,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/semantic"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -106,6 +111,70 @@ func TestVectorsAreKept(t *testing.T) {
 	if got := search(t, x, query, nil); got != want {
 		t.Errorf("from half a file: found %q, want %q", got, want)
 	}
+}
+
+// failing is a source whose disk can no longer read one file.
+type failing struct {
+	*bridgetest.Source
+	rel atomic.Pointer[string]
+}
+
+func (s *failing) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
+	if bad := s.rel.Load(); bad != nil && *bad == rel {
+		return nil, model.Stamp{}, syscall.EIO
+	}
+	return s.Source.Read(ctx, rel)
+}
+
+// A note that cannot be read any more does not hide the others.
+func TestUnreadableNote(t *testing.T) {
+	var source *failing
+	f := bridgetest.New(t, map[string]string{"V/bad.md": "Bread with butter.\n", "V/good.md": "Bread with flour.\n"}, func(o *bridge.Options) {
+		source = &failing{Source: o.Roots[0].Source.(*bridgetest.Source)}
+		o.Roots[0].Source, o.CacheBytes = source, 1
+	})
+	x := semantic.New(f.Workspace, semantic.Options{})
+	if got := search(t, x, "bread", nil); !strings.Contains(got, "V/bad.md") {
+		t.Fatalf("found %q", got)
+	}
+	source.rel.Store(new("bad.md"))
+	for _, x := range []*semantic.Index{x, semantic.New(f.Workspace, semantic.Options{})} {
+		if got := search(t, x, "bread", nil); got != "V/good.md" {
+			t.Errorf("found %q", got)
+		}
+	}
+}
+
+// A damaged file of vectors costs no more than itself: words find what they found.
+func TestDamagedVectors(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"V/a.md": "Bread needs flour and an oven.\n", "V/b.md": "The boat is on the lake.\n", "V/c.md": "Snails eat the lettuce.\n"})
+	o := semantic.Options{Dir: owner.Folder(t.TempDir())}
+	x := semantic.New(f.Workspace, o)
+	search(t, x, "oven", nil)
+	if err := x.Save(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := o.Dir.Read("semantic.gob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	randomtest.Check(t, 200, func(t testing.TB, r *rand.Rand) {
+		if err := o.Dir.Replace("semantic.gob", randomtest.Damage(r, kept)); err != nil {
+			t.Fatal(err)
+		}
+		before := need.Allocated()
+		x := semantic.New(f.Workspace, o)
+		found, err := x.Find(t.Context(), f.Workspace, semantic.Query{Text: "flour oven"}, semantic.Place{}, 3)
+		if err != nil || len(found.Notes) == 0 || !slices.ContainsFunc(found.Notes, func(f semantic.Found) bool { return f.Path == "V/a.md" }) {
+			t.Errorf("found %v, %v", found.Notes, err)
+		}
+		if err := x.Save(); err != nil {
+			t.Error(err)
+		}
+		if n := need.Allocated() - before; n > need.MaxBytes {
+			t.Errorf("it allocates %d MB", n>>20)
+		}
+	})
 }
 
 // Vectors that could not be saved are saved the next time.

@@ -21,7 +21,6 @@ const (
 type indexFile struct {
 	Format  int
 	ID      string
-	Dims    int
 	Sums    []sum
 	Numbers []byte
 	Steps   []float32
@@ -72,7 +71,7 @@ func (x *Index) snapshot() *indexFile {
 		return nil
 	}
 	x.dirty = false
-	k := &indexFile{Format: fileFormat, ID: x.embedder.ID(), Dims: x.dims}
+	k := &indexFile{Format: fileFormat, ID: x.embedder.ID()}
 	for _, vectors := range slices.Concat(x.vectors, x.spare) {
 		for s, v := range x.each(vectors) {
 			step, numbers := parse(v)
@@ -102,15 +101,15 @@ func (x *Index) load() {
 		x.log.Warn("semantic index starts empty", "err", err)
 		return
 	}
-	if k.ID == x.embedder.ID() {
-		x.dims = k.Dims
+	if k.ID == x.embedder.ID() && len(k.Sums) > 0 {
+		x.dims = len(k.Numbers) / len(k.Sums)
 		for i, s := range k.Sums {
-			x.spare = append(x.spare, newVector(s, k.Steps[i], k.Numbers[i*k.Dims:][:k.Dims]))
+			x.spare = append(x.spare, newVector(s, k.Steps[i], k.Numbers[i*x.dims:][:x.dims]))
 		}
 	}
 }
 
 func (k *indexFile) sound() bool {
 	n := len(k.Sums)
-	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Numbers) == k.Dims*n
+	return k.Format == fileFormat && len(k.Steps) == n && len(k.Numbers) >= n && len(k.Numbers)%max(n, 1) == 0
 }

@@ -3,9 +3,7 @@ package semantic
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -58,10 +56,6 @@ func (x *Index) texts(ctx context.Context, n *index.NoteInfo) ([]string, error) 
 	return parts, nil
 }
 
-func gone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrNotNote)
-}
-
 // embedNotes makes the vectors of the notes that are missing in have. It returns the sums of the passages of each note
 // that could be read.
 func (x *Index) embedNotes(ctx context.Context, notes []*index.NoteInfo, have map[sum]string) (map[*index.NoteInfo][]sum, error) {
@@ -72,11 +66,11 @@ func (x *Index) embedNotes(ctx context.Context, notes []*index.NoteInfo, have ma
 	for i, n := range notes {
 		report(i, len(notes))
 		parts, err := x.texts(ctx, n)
-		if gone(err) {
-			continue
+		if ctx.Err() != nil {
+			return all, ctx.Err()
 		}
-		if err != nil {
-			return all, err
+		if err != nil { // one unreadable note does not hide the others
+			continue
 		}
 		all[n] = nil
 		for _, text := range parts {

@@ -29,12 +29,12 @@ func (x *Index) updateWords(ctx context.Context, notes []*index.NoteInfo) error 
 		var docs []lexical.Document
 		for _, n := range part {
 			v, err := x.ws.Open(ctx, n.Path)
-			if gone(err) {
-				skipped[n] = true
-				continue
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
 			if err != nil {
-				return err
+				skipped[n] = true
+				continue
 			}
 			text, _ := v.Decoded()
 			docs = append(docs, document(n, text))

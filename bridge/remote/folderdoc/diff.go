@@ -30,12 +30,16 @@ func Diff(before, after []Entry) []Change {
 	d := differ{at: make(map[string]*step), children: make(map[string]int)}
 	d.pair(before, after)
 	for len(d.pending) > 0 {
-		if !d.pass() && !d.breakCycle() {
+		if !d.pass() && !d.breakCycle() || d.work > maxWork {
 			return replaceAll(before, after)
 		}
 	}
 	return d.out
 }
+
+// maxWork is the number of entries that Diff looks at, in less than a second. Renames that wait for each other, and renames of
+// folders, take a time that is quadratic in their number.
+const maxWork = 5_000_000
 
 // Apply returns a listing after changes. It ignores changes of entries that the listing does not have.
 func Apply(list []Entry, changes []Change) []Entry {
@@ -50,9 +54,16 @@ func Apply(list []Entry, changes []Change) []Entry {
 		case Removed:
 			delete(at, c.Path)
 		case Renamed:
-			for _, p := range slices.Collect(maps.Keys(at)) {
-				if p == c.OldPath || below(c.OldPath, p) {
-					e := at[p]
+			moved := []string{c.OldPath}
+			if c.Entry.Type == TypeFolder {
+				for p := range at {
+					if below(c.OldPath, p) {
+						moved = append(moved, p)
+					}
+				}
+			}
+			for _, p := range moved {
+				if e, ok := at[p]; ok {
 					delete(at, p)
 					e.Path = c.Path + strings.TrimPrefix(p, c.OldPath)
 					at[e.Path] = e
@@ -86,6 +97,7 @@ type differ struct {
 	pending   []*step
 	remaining []*step // steps still pending after this pass
 	out       []Change
+	work      int // see maxWork
 }
 
 func (d *differ) pair(before, after []Entry) {
@@ -165,6 +177,9 @@ func (d *differ) pass() bool {
 	before := len(d.out)
 	d.remaining = nil
 	for _, s := range d.pending {
+		if d.work++; d.work > maxWork {
+			break
+		}
 		if !d.make(s) {
 			d.remaining = append(d.remaining, s)
 		}
@@ -210,6 +225,7 @@ func (d *differ) move(s *step) {
 	from, to := s.from, s.to
 	moved := map[string]*step{from: s}
 	if s.entry.Type == TypeFolder {
+		d.work += len(d.at)
 		for p, x := range d.at {
 			if below(from, p) {
 				moved[p] = x

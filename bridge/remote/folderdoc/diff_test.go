@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -102,7 +105,13 @@ func TestDiffLeadsFromOneToTheOther(t *testing.T) {
 			}
 		}
 		after := f.List()
-		got := replay(t, before, folderdoc.Diff(before, after))
+		changes := folderdoc.Diff(before, after)
+		if applied := folderdoc.Apply(before, changes); !slices.EqualFunc(applied, after, func(a, b folderdoc.Entry) bool {
+			return a.Path == b.Path && a.Type == b.Type && (a.ID == b.ID || a.Type == folderdoc.TypeFolder)
+		}) {
+			t.Fatalf("applied: %v, want %v", applied, after)
+		}
+		got := replay(t, before, changes)
 		if len(got) != len(after) {
 			t.Fatalf("%d entries, want %d", len(got), len(after))
 		}
@@ -120,6 +129,30 @@ func TestDiffLeadsFromOneToTheOther(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A person who renames everything, and what waits for what, costs little: then all entries are replaced.
+func TestDiffOfManyRenames(t *testing.T) {
+	for name, renamed := range map[string]func(i int) (typ, p string){
+		"a chain": func(i int) (string, string) { return folderdoc.TypeMarkdown, fmt.Sprintf("%06d", i+1) },
+		"folders": func(i int) (string, string) { return folderdoc.TypeFolder, fmt.Sprintf("new%06d", i) },
+	} {
+		var before, after []folderdoc.Entry
+		for i := range 20_000 {
+			typ, p := renamed(i)
+			before = append(before, folderdoc.Entry{Path: fmt.Sprintf("%06d", i), ID: fmt.Sprint(i), Type: typ})
+			after = append(after, folderdoc.Entry{Path: p, ID: fmt.Sprint(i), Type: typ})
+		}
+		slices.SortFunc(after, func(a, b folderdoc.Entry) int { return strings.Compare(a.Path, b.Path) })
+		start := time.Now()
+		got := folderdoc.Apply(before, folderdoc.Diff(before, after))
+		if took := time.Since(start); took > need.Scaled(5*time.Second) && !need.Raced() {
+			t.Errorf("%s: took %v", name, took)
+		}
+		if !slices.Equal(got, after) {
+			t.Errorf("%s: got %d entries, want %d others", name, len(got), len(after))
+		}
+	}
 }
 
 func TestDiff(t *testing.T) {

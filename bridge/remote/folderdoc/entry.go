@@ -95,9 +95,12 @@ func NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
+// maxPath is the maximum length of a path in bytes: that of Linux. Each folder of a path becomes an entry.
+const maxPath = 4096
+
 // CheckPath returns ErrPath if p cannot be a path of a shared folder.
 func CheckPath(p string) error {
-	if !utf8.ValidString(p) || strings.Contains(p, "\x00") {
+	if !utf8.ValidString(p) || strings.Contains(p, "\x00") || len(p) > maxPath {
 		return ErrPath
 	}
 	for elem := range strings.SplitSeq(p, "/") {
@@ -121,7 +124,9 @@ func pathOf(key string) string {
 
 func parent(p string) string { return p[:max(strings.LastIndexByte(p, '/'), 0)] }
 
-func below(dir, p string) bool { return strings.HasPrefix(p, dir+"/") }
+func below(dir, p string) bool {
+	return len(p) > len(dir) && p[len(dir)] == '/' && p[:len(dir)] == dir
+}
 
 // readMeta parses a value of filemeta_v0. ok is false if the value has another version of the format, or no ID or type.
 func readMeta(p string, value any) (e Entry, ok bool) {

@@ -171,6 +171,7 @@ func TestErrors(t *testing.T) {
 		"empty path":           {create("", ""), folderdoc.ErrPath},
 		"leading slash":        {create("/x.md", ""), folderdoc.ErrPath},
 		"empty element":        {create("a//x.md", ""), folderdoc.ErrPath},
+		"many folders":         {create(strings.Repeat("a/", 2048)+"x.md", ""), folderdoc.ErrPath},
 		"dots":                 {create("../x.md", ""), folderdoc.ErrPath},
 		"below a file":         {create("Note.md/x.md", ""), fs.ErrExist},
 		"another kind":         {create("Note.md", folderdoc.TypeFolder), fs.ErrExist},

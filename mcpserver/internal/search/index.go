@@ -140,8 +140,8 @@ const batch = 256
 
 // Scan calls look concurrently for each document at and below the path under that wanted accepts and that may match p.
 // look gets a copy of p that stops at the search timeout. Scan calls take with the results in order, on the goroutine of
-// the caller, until take returns false. For a deleted or offline note, take gets the zero value. Other errors of notes
-// end the scan. skipped lists the files, other than notes, that have no text, are too large or must not be read.
+// the caller, until take returns false. For a deleted or offline note, take gets the zero value. skipped lists the
+// documents that have no text, are too large or cannot be read.
 func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Path, wanted func(model.Path) bool,
 	look func(*grep.Pattern, document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	ctx, p, cancel := bounded(ctx, p)
@@ -154,7 +154,6 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 	part := make([]*Note, 0, batch)
 	results := make([]T, batch)
 	skips := make([]bool, batch)
-	errs := make([]error, batch)
 	total := len(notes)
 	for len(notes) > 0 {
 		part = part[:0]
@@ -170,7 +169,7 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 		for range runtime.GOMAXPROCS(0) {
 			workers.Go(func() {
 				for i := int(taken.Add(1)) - 1; i < len(part); i = int(taken.Add(1)) - 1 {
-					results[i], skips[i], errs[i] = scanNote(ctx, x, part[i], func(d document.Document) T { return look(p, d) })
+					results[i], skips[i] = scanNote(ctx, x, part[i], func(d document.Document) T { return look(p, d) })
 				}
 			})
 		}
@@ -179,8 +178,6 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 			switch {
 			case ctx.Err() != nil:
 				return skipped, context.Cause(ctx)
-			case errs[i] != nil:
-				return skipped, errs[i]
 			case skips[i]:
 				skipped = append(skipped, part[i].Path)
 			case !take(results[i]):
@@ -192,26 +189,24 @@ func Scan[T any](ctx context.Context, x *Index, p *grep.Pattern, under model.Pat
 	return skipped, context.Cause(ctx)
 }
 
-func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(document.Document) T) (res T, skipped bool, err error) {
-	if err := ctx.Err(); err != nil {
-		return res, false, err
+func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(document.Document) T) (res T, skipped bool) {
+	if ctx.Err() != nil {
+		return res, false
 	}
 	if !n.Path.IsNote() && slices.Contains(binaryEndings, strings.ToLower(path.Ext(n.Path.Base()))) {
-		return res, true, nil
+		return res, true
 	}
 	before := n.sig.Load()
 	d, err := document.Resolver{Workspace: x.ws}.Document(ctx, n.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline):
-		return res, false, nil
-	case err != nil && !n.Path.IsNote() && isSkippable(err):
-		return res, true, nil
+		return res, false
 	case err != nil:
-		return res, false, err
+		return res, true
 	case d.Version != nil:
 		x.setSignature(n, before, d.Text)
 	}
-	return look(d), false, nil
+	return look(d), false
 }
 
 func Skipped(files []model.Path) string {
@@ -220,8 +215,4 @@ func Skipped(files []model.Path) string {
 	}
 	const most = 5
 	return "Not searched, because they hold no text, are too large or cannot be read: " + result.ListNames(files, most, "file") + "."
-}
-
-func isSkippable(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, model.ErrInvalidUTF8) || errors.Is(err, model.ErrTooLarge)
 }

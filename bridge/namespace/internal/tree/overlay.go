@@ -2,7 +2,6 @@ package tree
 
 import (
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -46,16 +45,17 @@ func (n *Node) walkSource(fn func(*Node)) {
 
 // rel returns the path of n in the source. It is "" for the root, and if the source does not have n.
 func (n *Node) rel() string {
-	var rel string
+	var parts []string
 	for n.Root != nil && n != n.Root.rootNode {
 		loc := n.loc()
 		if loc.parent == nil {
 			return ""
 		}
-		rel = path.Join(loc.name, rel)
+		parts = append(parts, loc.name)
 		n = loc.parent
 	}
-	return rel
+	slices.Reverse(parts)
+	return strings.Join(parts, "/")
 }
 
 // loc returns the place of n in the source, even if n is shown at another place.

@@ -3,6 +3,7 @@ package vaultdir
 import (
 	"errors"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -55,7 +56,10 @@ func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 func ReadOpen(f disk.File) ([]byte, model.Stamp, error) { return asRead(disk.ReadOpen(f)) }
 
 func asRead(data []byte, before, after disk.Info, err error) ([]byte, model.Stamp, error) {
-	if err == nil && !before.Mode.IsRegular() {
+	switch {
+	case errors.Is(err, syscall.EFBIG):
+		err = model.ErrTooLarge
+	case err == nil && !before.Mode.IsRegular():
 		err = fs.ErrNotExist
 	}
 	if err != nil {

@@ -3,6 +3,8 @@ package api
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -12,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 	"github.com/relayfs/relayfs/mcpserver"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // A command without an owner asks a handler of its own process as it asks an owner: it gets the answers, and errors as
@@ -67,4 +70,25 @@ func TestInProcess(t *testing.T) {
 	if _, err := f.Workspace.Write(ctx, "N/a.md", bridge.Write{Text: "A b c\n", By: model.Author{Name: "ann"}}); err != nil {
 		t.Error(err)
 	}
+}
+
+// nowhere is a response that is not kept.
+type nowhere struct{ written int }
+
+func (w *nowhere) Header() http.Header         { return http.Header{} }
+func (w *nowhere) WriteHeader(int)             {}
+func (w *nowhere) Write(p []byte) (int, error) { w.written += len(p); return len(p), nil }
+
+// A file that is sent is not held in memory: it may be larger than that.
+func TestTextOfALargeFile(t *testing.T) {
+	const size = need.MaxBytes + 1<<20
+	f := bridgetest.New(t, map[string]string{"N/film.mp4": strings.Repeat("x", size)})
+	h := NewHandler(Backend{Workspace: f.Workspace})
+	need.Call(t, nil, func() {
+		var w nowhere
+		h.ServeHTTP(&w, httptest.NewRequest(http.MethodGet, textPath+"?path=N/film.mp4", nil))
+		if w.written != size {
+			t.Errorf("it sends %d bytes of %d", w.written, size)
+		}
+	})
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"net/http"
+	"os"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -47,11 +49,14 @@ func (h *handler) text(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, err)
 		return
 	}
+	defer content.Close()
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(content) // fails only if the client has disconnected
+	if _, err := io.Copy(w, content); err != nil {
+		panic(http.ErrAbortHandler) // the client must not take the part for the whole
+	}
 }
 
-func (h *handler) content(ctx context.Context, path string) ([]byte, error) {
+func (h *handler) content(ctx context.Context, path string) (io.ReadCloser, error) {
 	p, err := h.Workspace.Resolve(path)
 	if err != nil {
 		return nil, err
@@ -61,9 +66,16 @@ func (h *handler) content(ctx context.Context, path string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []byte(v.Text()), nil
+		return io.NopCloser(strings.NewReader(v.Text())), nil
 	}
-	return h.Workspace.ReadFile(ctx, p, math.MaxInt64-1)
+	f, err := h.Workspace.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(f, 0, math.MaxInt64), f}, nil // the file may be larger than the memory
 }
 
 func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Entry, error) {

@@ -2,14 +2,14 @@ package backup
 
 import (
 	"archive/zip"
-	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,11 +26,12 @@ type Backup struct {
 
 func Open(file string) (b *Backup, err error) {
 	b = new(Backup)
-	if b.zip, err = zip.OpenReader(file); errors.Is(err, zip.ErrFormat) {
-		return nil, cli.WithHint(fmt.Errorf("%q is not a backup, or it is incomplete", file), "name a file that 'relayfs backup' made; nothing was changed")
+	b.zip, err = zip.OpenReader(file)
+	if cause, ok := errors.AsType[*fs.PathError](err); ok && cause.Op == "open" {
+		return nil, cli.WithHint(err, "name a file that 'relayfs backup' made")
 	}
 	if err != nil {
-		return nil, cli.WithHint(err, "name a file that 'relayfs backup' made")
+		return nil, cli.WithHint(fmt.Errorf("%q is not a backup, or it is damaged: %w", file, err), "name a file that 'relayfs backup' made; nothing was changed")
 	}
 	if err := b.read(file); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -39,32 +40,32 @@ func Open(file string) (b *Backup, err error) {
 }
 
 func (b *Backup) read(file string) error {
-	text, err := fs.ReadFile(b.zip, manifestName)
+	in, err := b.zip.Open(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.WithHint(fmt.Errorf("%q is not a backup: it has no %s", file, manifestName), "name a file that 'relayfs backup' made")
 	}
+	if err != nil {
+		return damaged(manifestName, err)
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxManifest))
 	if err == nil {
 		err = json.Unmarshal(text, &b.Manifest)
 	}
-	if err == nil && b.Format != format {
+	if err != nil {
+		return damaged(manifestName, err)
+	}
+	if b.Format != format {
 		return cli.WithHint(fmt.Errorf("the backup has format %d, but this relayfs reads format %d", b.Format, format), "use the relayfs that made it: "+b.Version)
 	}
-	return damagedErr(manifestName, err)
+	return nil
 }
 
-// damagedErr returns an error that reports a damaged backup if err is about a wrong checksum or format of an entry.
-// Otherwise it returns err.
-func damagedErr(entry string, err error) error {
-	causes := []error{zip.ErrChecksum, zip.ErrFormat, io.ErrUnexpectedEOF, store.ErrDamaged}
-	if corrupt, ok := errors.AsType[flate.CorruptInputError](err); ok {
-		causes = append(causes, corrupt)
-	}
-	for _, cause := range causes {
-		if errors.Is(err, cause) {
-			return cli.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, cause), "this folder's data was not changed; use another backup")
-		}
-	}
-	return err
+// maxManifest is the maximum size of a manifest in bytes. The size that a damaged archive names may be anything.
+const maxManifest = 16 << 20
+
+func damaged(entry string, err error) error {
+	return cli.WithHint(fmt.Errorf("the backup is damaged: %s: %w", entry, err), "this folder's data was not changed; use another backup")
 }
 
 func (b *Backup) Close() error { return b.zip.Close() }
@@ -85,6 +86,8 @@ func (b *Backup) Sources(given []string) []string {
 type Restored struct {
 	Folder
 	Aside string `json:"aside,omitempty"` // folder with the earlier data, or "" if there was none
+
+	attachments []*zip.File
 }
 
 // Restore restores the roots that have the names of sources. It writes their data below the state folder base. It
@@ -135,50 +138,56 @@ func (b *Backup) find(src source.Source, state string, replace bool) (*Restored,
 	}
 	for _, f := range b.zip.File {
 		if strings.HasPrefix(f.Name, src.Name+"/") {
-			if err := damagedErr(f.Name, verify(f)); err != nil {
-				return nil, err
+			sum, err := verify(f)
+			if err != nil {
+				return nil, damaged(f.Name, err)
+			}
+			if f.Name == path.Join(src.Name, attachments, sum) {
+				r.attachments = append(r.attachments, f)
 			}
 		}
 	}
 	return r, nil
 }
 
-// verify reads an entry to its end, because archive/zip checks the checksum there.
-func verify(f *zip.File) error {
+// verify reads an entry to its end, because archive/zip checks the checksum there. It returns the SHA-256, which is the
+// name of an attachment: the checksum does not cover names.
+func verify(f *zip.File) (sum string, err error) {
 	in, err := f.Open()
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = io.Copy(io.Discard, in)
-	return errors.Join(err, in.Close())
+	h := sha256.New()
+	_, err = io.Copy(h, in)
+	return hex.EncodeToString(h.Sum(nil)), errors.Join(err, in.Close())
 }
 
 // restore copies the attachments first: if it fails there, the existing store is unchanged, because new attachments
 // replace no files.
 func (b *Backup) restore(r *Restored) error {
-	if err := b.restoreAttachments(r); err != nil {
+	if err := r.restoreAttachments(); err != nil {
 		return err
 	}
 	entry := path.Join(r.Name, storeName)
 	in, err := b.zip.Open(entry)
 	if err != nil {
-		return damagedErr(entry, err)
+		return damaged(entry, err)
 	}
 	defer in.Close()
 	aside, err := store.Restore(r.State.Path(storeName), in, store.Options{})
 	if aside != "" {
 		r.Aside = r.State.Path(aside)
 	}
-	return damagedErr(entry, err)
+	if errors.Is(err, store.ErrDamaged) {
+		return damaged(entry, err)
+	}
+	return err
 }
 
-func (b *Backup) restoreAttachments(r *Restored) error {
+func (r *Restored) restoreAttachments() error {
 	dir := r.State.Sub(attachments)
-	for _, f := range b.zip.File {
-		name, ok := strings.CutPrefix(f.Name, path.Join(r.Name, attachments)+"/")
-		if !ok || !filepath.IsLocal(name) {
-			continue
-		}
+	for _, f := range r.attachments {
+		name := path.Base(f.Name)
 		if _, err := fs.Stat(dir.FS(), name); err == nil {
 			continue
 		}
@@ -187,7 +196,7 @@ func (b *Backup) restoreAttachments(r *Restored) error {
 			err = errors.Join(dir.Make(), dir.Put(name, func(w io.Writer) error { _, err := io.Copy(w, in); return err }), in.Close())
 		}
 		if err != nil {
-			return damagedErr(f.Name, err)
+			return err
 		}
 	}
 	return nil

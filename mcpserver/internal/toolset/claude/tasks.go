@@ -84,11 +84,11 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 			continue
 		}
 		v, err := c.Workspace.Open(ctx, n.Path)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
-			continue
+		if ctx.Err() != nil {
+			return result.Result{}, ctx.Err()
 		}
-		if err != nil {
-			return result.Result{}, err
+		if err != nil { // one unreadable note does not hide the others
+			continue
 		}
 		whole, _ := v.Decoded()
 		text := strings.TrimPrefix(whole, textrange.BOM)

@@ -3,8 +3,6 @@ package notes
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,11 +123,11 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 	var found []linkLine
 	for _, from := range c.Changes.Linking(ctx, p) {
 		v, err := c.Workspace.Open(ctx, from)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
-			continue
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		if err != nil {
-			return nil, err
+		if err != nil { // one unreadable note does not hide the others
+			continue
 		}
 		var places []int
 		for _, l := range links.Extract(document.OfNote(from, v).Text) {

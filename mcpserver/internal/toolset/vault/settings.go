@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -79,11 +78,8 @@ func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("read the configuration %s: %w", name, err)
-		}
-		if json.Unmarshal(data, dst) != nil {
-			return result.InvalidArgument("The vault's .obsidian/%s is not in Obsidian's format. Tell the user, and give the path of the note yourself.", name)
+		if err != nil || json.Unmarshal(data, dst) != nil {
+			return result.InvalidArgument("The vault's .obsidian/%s cannot be read, or is not in Obsidian's format. Tell the user, and give the path of the note yourself.", name)
 		}
 	}
 	return nil
