@@ -133,7 +133,7 @@ var structuredTexts = []string{
 	"> [!note] P\n> P P\n>\n> P\n\nP\n",
 	"1. P\n2. P P\n   - P\n   - P\n\nP\n",
 	"P **P P** P\n\n*P* P\n",
-	"P\n===\n\nP P\n---\n\nP P\n",
+	"P\n===\n\nP P\n----\n\nP P\n", // three hyphens that a user moves to the start would begin front matter, which refuses an undo
 	"P P\tP\u00a0P\n\n日本P語P\n\nP é P\n",
 }
 
