@@ -52,7 +52,6 @@ func (w Phrases) sentences() []sentence {
 		{model.ErrOtherKind, "%q cannot be the new path: a move cannot turn a note (.md) into another file, or another file into a note. Keep the extension."},
 		{model.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
 		{model.ErrInvalidUTF8, "%q cannot be changed: it is not stored as UTF-8. Tell the user, who can convert it."},
-		{model.ErrDamagedRecord, "%q cannot be opened: what relayfs has stored of it is damaged. Tell the user, who can restore a backup with 'relayfs restore --replace'."},
 		{model.ErrTooLarge, "%q is too large: the tools read and write at most 16 MiB. Split it into several documents, or tell the user."},
 		{model.ErrReadOnly, "%q is read-only here. Tell the user what you would change."},
 		{model.ErrNotFetched, "%q has not been fetched from the server yet. Try again in a few seconds."},
