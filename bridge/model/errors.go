@@ -23,7 +23,9 @@ var (
 	ErrReadOnly    = errors.New("is read-only")
 	ErrInvalidUTF8 = errors.New("is not valid UTF-8")
 	ErrTooLarge    = errors.New("is larger than 16 MiB")
-	ErrOffline     = errors.New("folder is offline")
+	// ErrDamagedRecord concerns a single document.
+	ErrDamagedRecord = errors.New("what relayfs has stored of it is damaged; its file, if it has one, is unchanged: restore a backup with 'relayfs restore --replace'")
+	ErrOffline       = errors.New("folder is offline")
 	// ErrNotFetched is an ErrOffline that concerns a single note.
 	ErrNotFetched       = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
 	ErrNoSpace          = errors.New("no space left on the disk")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 	"unsafe"
@@ -90,6 +91,14 @@ type Save struct {
 	Pre  Stamp  `json:"pre,omitzero"` // zero if the file is new
 	Post Stamp  `json:"post"`
 	Sum  []byte `json:"sum"` // a ContentSum
+}
+
+// ApplyTo applies the record's update to a document. The error wraps ErrDamagedRecord.
+func (r *Record) ApplyTo(doc *ycrdt.Doc) error {
+	if err := doc.ApplyUpdate(r.Update); err != nil {
+		return fmt.Errorf("%w (%w)", ErrDamagedRecord, err)
+	}
+	return nil
 }
 
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }

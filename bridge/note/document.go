@@ -70,7 +70,7 @@ func (d *document) revisions() []model.Revision {
 func replay(records []model.Record) (*ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range records {
-		if err := doc.ApplyUpdate(rec.Update); err != nil {
+		if err := rec.ApplyTo(doc); err != nil {
 			return nil, err
 		}
 	}

@@ -146,7 +146,7 @@ func statesOf(h model.History) ([]fileState, *ycrdt.Doc, error) {
 		if rec.Seq > h.FileSeq && len(states) == 0 {
 			states = append(states, fileState{version: rawState(text)})
 		}
-		if err := doc.ApplyUpdate(rec.Update); err != nil {
+		if err := rec.ApplyTo(doc); err != nil {
 			return nil, nil, err
 		}
 		if rec.Seq > h.FileSeq || i == len(h.Records)-1 {

@@ -127,8 +127,8 @@ func (s *docState) load(store model.Store, id model.DocID, client ycrdt.ClientID
 	s.written = h.Sum
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range h.Records {
-		if err := doc.ApplyUpdate(rec.Update); err != nil {
-			return err
+		if err := rec.ApplyTo(doc); err != nil {
+			return fmt.Errorf("document %q: %w", id, err)
 		}
 		s.changedAt(rec.Time)
 	}
