@@ -158,8 +158,9 @@ func verify(f *zip.File) (sum string, err error) {
 		return "", err
 	}
 	h := sha256.New()
+	defer in.Close() // has no error of its own
 	_, err = io.Copy(h, in)
-	return hex.EncodeToString(h.Sum(nil)), errors.Join(err, in.Close())
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // restore copies the attachments first: if it fails there, the existing store is unchanged, because new attachments
