@@ -109,6 +109,7 @@ func (h *localHandler) stream(w http.ResponseWriter, r *http.Request) {
 		var message any
 		select {
 		case <-ctx.Done():
+			out.SetWriteDeadline(time.Now()) // AfterFunc may not have run
 			return
 		case message = <-c.notices:
 		case message = <-c.questions:

@@ -82,6 +82,9 @@ func serveEvents(q *reviewqueue.Queue) http.HandlerFunc {
 		stop := context.AfterFunc(s.ctx, func() { s.c.SetWriteDeadline(time.Now()) })
 		defer stop()
 		err := q.Follow(s.ctx, seen, func(c reviewqueue.Change) error { return cmp.Or(s.send(c), full) })
+		if s.ctx.Err() != nil { // AfterFunc may not have run, or send may have set a later deadline
+			s.c.SetWriteDeadline(time.Now())
+		}
 		if !s.started {
 			WriteError(w, err)
 		}
@@ -98,7 +101,7 @@ type eventStream struct {
 // send writes and flushes a change. If nothing has changed, it writes a comment as a heartbeat.
 func (s *eventStream) send(change reviewqueue.Change) error {
 	s.c.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if err := s.ctx.Err(); err != nil { // if ctx ends later, AfterFunc sets the deadline
+	if err := s.ctx.Err(); err != nil { // if ctx ends during the write, AfterFunc sets the deadline
 		return err
 	}
 	var text bytes.Buffer
