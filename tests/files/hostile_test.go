@@ -125,6 +125,7 @@ func TestFilesLargerThanMemory(t *testing.T) {
 		{"semantic_search", []any{"query", "grown plain words"}, "Notes/Plain.md"},
 		{"search", []any{"query", "grown plain words"}, "Notes/Plain.md"},
 		{"grep", []any{"pattern", "plain"}, "Notes/Plain.md"},
+		{"grep", []any{"pattern", "plain"}, "cannot be read: Notes/Huge.md."},
 		{"grep", []any{"pattern", "plain", "path", "Notes/Huge.md"}, "cannot be read: Notes/Huge.md"},
 		{"list_notes", nil, "Notes/Plain.md"},
 		{"property_search", []any{"properties", map[string]any{"a": 1}}, "[]"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -180,10 +181,13 @@ func (job *grepJob) wants(p model.Path) bool {
 	return job.one || job.globs.Has(rel) && job.types.Has(rel)
 }
 
-// notSearched returns a sentence with the skipped files. Callers show the sentence if the call explicitly included
-// these files, or if there is no match.
-func (job *grepJob) notSearched() string {
-	if s := search.Skipped(job.skipped); s != "" {
+// notSearched returns a sentence with the skipped files: all of them, or only the notes.
+func (job *grepJob) notSearched(all bool) string {
+	files := job.skipped
+	if !all {
+		files = slices.DeleteFunc(slices.Clone(files), func(p model.Path) bool { return !p.IsNote() })
+	}
+	if s := search.Skipped(files); s != "" {
 		return "[" + s + "]"
 	}
 	return ""
@@ -225,7 +229,7 @@ func (job *grepJob) page(entries []entry) result.Result {
 	case total == 0 && job.after != nil:
 		return result.Text("No more matches")
 	case total == 0:
-		return result.Text("No matches found", job.notSearched())
+		return result.Text("No matches found", job.notSearched(true))
 	case job.offset >= total:
 		return result.Text(fmt.Sprintf("No entries at offset %d: there are %d.", job.offset, total))
 	}
@@ -257,7 +261,7 @@ func (job *grepJob) page(entries []entry) result.Result {
 	if strings.Contains(out, "... [line cut, ") {
 		res.Text = append(res.Text, "[Lines that are cut can be read in parts: read with offset and column.]")
 	}
-	if skipped := job.notSearched(); skipped != "" && !(job.globs.All() && job.types.All()) {
+	if skipped := job.notSearched(!job.globs.All() || !job.types.All()); skipped != "" { // images are no news
 		res.Text = append(res.Text, skipped)
 	}
 	if !more {
