@@ -78,6 +78,9 @@ func (h *localHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := c.handle(ctx, req, message)
 	if reply == nil {
+		if req.ID == nil { // otherwise the header has been sent
+			w.WriteHeader(http.StatusAccepted)
+		}
 		return
 	}
 	if err := json.NewEncoder(w).Encode(reply); err != nil {
