@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// A note whose stored updates are damaged says so, and keeps its file; or they are good enough, and it is a note like
-// the others. The others stay as they are.
+// A note whose stored updates are damaged either opens, or returns ErrDamagedRecord and keeps its file. Other notes are
+// not affected.
 func TestDamagedRecords(t *testing.T) {
 	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
 		src, store := bridgetest.NewSource(t), bridgetest.NewStore(t)

@@ -224,7 +224,7 @@ func writeFile(path model.Path, data string) step {
 	}}
 }
 
-// decideProposals decides in one go on all proposals that wait, or on those for what is directly in the given folders.
+// decideProposals decides on all pending proposals at once or, if folders are given, on those for paths directly in them.
 func decideProposals(verdict model.Verdict, in ...model.Path) step {
 	return step{certain: true, do: func(p *process) error {
 		list, err := p.ws.Proposals(p.t.Context(), "")

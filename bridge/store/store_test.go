@@ -260,7 +260,7 @@ func TestDamaged(t *testing.T) {
 			for range 1 + rng.IntN(4) {
 				at := 8192 + rng.IntN(len(bad)-8192-8)
 				if rng.IntN(2) == 0 {
-					at = at&^4095 + rng.IntN(64) // where a page says what it holds
+					at = at&^4095 + rng.IntN(64) // in the header or the first elements of a page
 				}
 				if rng.IntN(2) == 0 {
 					bad[at] = byte(rng.Uint32())

@@ -97,7 +97,7 @@ func TestHostileNotes(t *testing.T) {
 	}
 }
 
-// Files larger than the memory cost no more than their names, and what is beside them stays usable.
+// Files that are larger than the memory are not read, and the other files stay usable.
 func TestFilesLargerThanMemory(t *testing.T) {
 	t.Parallel()
 	s := harness.NewSandbox(t)

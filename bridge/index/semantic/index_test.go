@@ -145,7 +145,7 @@ func TestUnreadableNote(t *testing.T) {
 	}
 }
 
-// A damaged file of vectors costs no more than itself: words find what they found.
+// If the file of vectors is damaged, a search still finds notes by their words.
 func TestDamagedVectors(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"V/a.md": "Bread needs flour and an oven.\n", "V/b.md": "The boat is on the lake.\n", "V/c.md": "Snails eat the lettuce.\n"})
 	o := semantic.Options{Dir: owner.Folder(t.TempDir())}

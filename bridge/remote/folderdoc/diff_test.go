@@ -131,7 +131,7 @@ func TestDiffLeadsFromOneToTheOther(t *testing.T) {
 	})
 }
 
-// A person who renames everything, and what waits for what, costs little: then all entries are replaced.
+// Diff and Apply take little time even if a user renames 20,000 entries at once and some of the renames wait for others.
 func TestDiffOfManyRenames(t *testing.T) {
 	for name, renamed := range map[string]func(i int) (typ, p string){
 		"a chain": func(i int) (string, string) { return folderdoc.TypeMarkdown, fmt.Sprintf("%06d", i+1) },

@@ -34,7 +34,8 @@ var (
 	metaMark = order.AppendUint32(order.AppendUint32(nil, 0xED0CDAED), 2)
 )
 
-// pages checks the pages of a bbolt file. Its methods panic at what is wrong, also with an index out of range.
+// pages checks the pages of a bbolt file. Its methods panic if a page is invalid. Many of these panics are Go's own, for
+// an index out of range.
 type pages struct {
 	file  io.ReaderAt
 	used  []bool   // by page number

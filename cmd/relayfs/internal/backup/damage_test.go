@@ -61,8 +61,7 @@ func textOf(t testing.TB, path string) (text string) {
 	return text
 }
 
-// A damaged backup is refused with words, and what was kept before is unchanged; or it is good enough, and all of it is
-// restored.
+// A damaged backup is either refused with an error about the backup, and nothing is changed, or restored completely.
 func TestDamagedBackup(t *testing.T) {
 	base := t.TempDir()
 	vault := filepath.Join(base, "Notes")
