@@ -74,7 +74,6 @@ func NewUndo(table *attribution.Table, e model.JournalEntry, text *ycrdt.Text, d
 		if r.Role == model.RoleCommentAdded {
 			t.commentLen += r.At.Len
 		}
-		t.decision.Again = append(t.decision.Again, model.DecidedRun{At: r.At, Role: r.Role})
 	}
 	if e.Decision != nil {
 		t.runs = append(t.runs, table.Breaks...) // these line breaks return together with any text
@@ -98,7 +97,6 @@ func NewUndo(table *attribution.Table, e model.JournalEntry, text *ycrdt.Text, d
 				return
 			}
 			for _, r := range l.Typed {
-				t.decision.Again = append(t.decision.Again, model.DecidedRun{At: r, Role: t.runs[i].Role})
 				for _, first := range table.OriginalIDs(r) {
 					t.target.Set(first, i)
 					t.asked.Set(first, true)

@@ -23,9 +23,14 @@ func (t *Undo) plan() (Plan, error) {
 		return Plan{}, t.nothingToUndo()
 	}
 	for _, w := range wants {
-		if !w.deleted && w.key.decided && w.fact.IsPending() {
+		users := w.mark >= 0 && !t.layout.MarkOwners[w.mark].ByAgent
+		switch {
+		case w.run < 0, w.kind == textItem && !w.deleted && !w.changed && users: // a user's mark says since what is pending
+			continue
+		case !w.deleted && w.key.decided && w.fact.IsPending():
 			t.decision.Plain = append(t.decision.Plain, w.id)
 		}
+		t.decision.Again = append(t.decision.Again, model.DecidedRun{At: w.first, Role: t.runs[w.run].Role})
 	}
 	raw, old, known := p.raw.String(), t.current.Raw(), t.current.RawKnown()
 	plan := Plan{Record: model.Record{Decision: &t.decision}, Edits: p.edits, Placements: p.placed}
