@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"sort"
+	"sync"
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -49,7 +50,7 @@ func (d *Dir) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn,
 }
 
 func (o *overlay) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return &dirHandle{dir: o.EmbeddedInode(), list: o.folder().list}, dirCacheFlags, 0
+	return &dirHandle{dir: o}, dirCacheFlags, 0
 }
 
 func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
@@ -188,44 +189,70 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	return err
 }
 
-// dirHandle is an open folder. It lists the folder at the first read, not at the OPENDIR. Between the two, the kernel
+// dirHandle reads a listing. It lists the folder at the first read, not at the OPENDIR. Between the two, the kernel
 // asks for the folder's modification time, and caches the listing under that time. If the listing were older than that
 // time, the kernel would use an outdated listing as current.
-//
-// The kernel may return the first part of a listing from its cache, lose the cache, and request the rest by the offset
-// of the last name. So an offset must mean the same in every listing, even if the listings differ. The offset is
-// computed from the name, and names are listed in the order of their offsets.
 type dirHandle struct {
-	dir     *fs.Inode
-	list    func(context.Context) ([]fuse.DirEntry, syscall.Errno)
-	entries []fuse.DirEntry
-	listed  bool
-	next    int
+	dir  *overlay
+	rest []fuse.DirEntry // nil before the first read
 }
 
 func (h *dirHandle) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.Errno) {
-	if errno := h.load(ctx); errno != 0 || h.next == len(h.entries) {
-		return nil, errno
+	if h.rest == nil {
+		if errno := h.Seekdir(ctx, 0); errno != 0 {
+			return nil, errno
+		}
 	}
-	e := h.entries[h.next]
-	h.next++
+	if len(h.rest) == 0 {
+		return nil, 0
+	}
+	e := h.rest[0]
+	h.rest = h.rest[1:]
 	return &e, 0
 }
 
-func (h *dirHandle) load(ctx context.Context) syscall.Errno {
-	if h.listed {
-		return 0
+// Seekdir moves to the first name with an offset after off. If off is the start, it lists the folder again, as
+// rewinddir(3) requires.
+func (h *dirHandle) Seekdir(ctx context.Context, off uint64) (errno syscall.Errno) {
+	h.rest, errno = h.dir.listing.after(off, func() ([]fuse.DirEntry, syscall.Errno) {
+		entries, errno := h.dir.folder().list(ctx)
+		return append(dotEntries(h.dir.EmbeddedInode()), entries...), errno
+	})
+	return errno
+}
+
+// listing is the latest listing of a folder. All programs read it, each from its own offset, until one of them has read
+// it to the end.
+//
+// The kernel may also return the first part of a listing from its cache, lose the cache, and request the rest by the
+// offset of the last name. So an offset must mean the same in every listing, even if the listings differ. The offset is
+// computed from the name, and names are listed in the order of their offsets.
+type listing struct {
+	mu      sync.Mutex
+	entries []fuse.DirEntry // nil if no program is reading
+}
+
+// after returns the entries with an offset after off. It holds the lock while it lists the folder, so that a listing
+// never replaces a newer one.
+func (l *listing) after(off uint64, list func() ([]fuse.DirEntry, syscall.Errno)) ([]fuse.DirEntry, syscall.Errno) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if off == 0 || l.entries == nil {
+		entries, errno := list()
+		if errno != 0 {
+			return nil, errno
+		}
+		for i := range entries {
+			entries[i].Off = nameOffset(entries[i].Name)
+		}
+		slices.SortFunc(entries, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Off, b.Off) })
+		l.entries = entries
 	}
-	entries, errno := h.list(ctx)
-	if errno != 0 {
-		return errno
+	rest := l.entries[sort.Search(len(l.entries), func(i int) bool { return l.entries[i].Off > off }):]
+	if len(rest) == 0 {
+		l.entries = nil
 	}
-	for i := range entries {
-		entries[i].Off = nameOffset(entries[i].Name)
-	}
-	slices.SortFunc(entries, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Off, b.Off) })
-	h.entries, h.listed = append(dotEntries(h.dir), entries...), true
-	return 0
+	return rest, 0
 }
 
 // Offsets of "." and "..", which every folder has, and of the first other name. Offset 0 is the start of the listing.
@@ -238,8 +265,8 @@ const (
 // dotEntries returns a folder's entries for itself and for its parent. The parent of the root is outside of the mount
 // and has no number here, so the root's own number is used.
 func dotEntries(dir *fs.Inode) []fuse.DirEntry {
-	self := fuse.DirEntry{Name: ".", Mode: syscall.S_IFDIR, Ino: dir.StableAttr().Ino, Off: selfOffset}
-	above := fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: self.Ino, Off: parentOffset}
+	self := fuse.DirEntry{Name: ".", Mode: syscall.S_IFDIR, Ino: dir.StableAttr().Ino}
+	above := fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: self.Ino}
 	if _, parent := dir.Parent(); parent != nil {
 		above.Ino = parent.StableAttr().Ino
 	}
@@ -248,20 +275,13 @@ func dotEntries(dir *fs.Inode) []fuse.DirEntry {
 
 // nameOffset returns the offset of a name in every listing. The offset fits into a signed off_t.
 func nameOffset(name string) uint64 {
+	switch name {
+	case ".":
+		return selfOffset
+	case "..":
+		return parentOffset
+	}
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64()>>2 + firstOffset
-}
-
-// Seekdir moves to the first name with an offset after off. If off is the start, it lists the folder again, as
-// rewinddir(3) requires.
-func (h *dirHandle) Seekdir(ctx context.Context, off uint64) syscall.Errno {
-	if off == 0 {
-		h.listed = false
-	}
-	if errno := h.load(ctx); errno != 0 {
-		return errno
-	}
-	h.next = sort.Search(len(h.entries), func(i int) bool { return h.entries[i].Off > off })
-	return 0
 }

@@ -29,7 +29,7 @@
 //	attachment, draft                   files that are not notes
 //	events, notify, watch_notifier,     changes made elsewhere, and notifications of them; inodes that lost their name
 //	former
-//	handleless                          a read-only mount
+//	handleless                          folders, and the files of a read-only mount, have no handles
 //	evict                               eviction from an idle mount
 //	workspace, killable_context         calls to the workspace that end when the calling program dies
 //	errno                               errors as errnos

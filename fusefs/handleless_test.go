@@ -35,26 +35,36 @@ func TestReadOnlyDescriptors(t *testing.T) {
 }
 
 // A large folder is listed whole, also by several at a time, by one who stops in
-// the middle, and after a change.
-func TestReadOnlyListing(t *testing.T) {
+// the middle, and after a change. It can be synced, and emptied while it is listed.
+func TestLargeFolder(t *testing.T) {
 	t.Parallel()
 	files := make(map[string]string)
-	var want []string
+	var names []string
 	for i := range 3000 {
 		name := fmt.Sprintf("a note with a somewhat long name %04d.md", i)
 		files["F/"+name] = "x\n"
-		want = append(want, name)
+		names = append(names, name)
 	}
-	m := mount(t, files, readOnly)
-	a := m.agent(t, "F")
-	a.do(`keep("d", os.scandir("."))`)
-	a.do(`next(held["d"]).name != ""`)
-	list := func() string {
-		return m.sh(t, "F", `for i in 1 2 3; do ls | md5sum & done | sort -u | wc -l; wait; ls`)
+	check := func(t *testing.T, opts ...func(*bridge.Options)) *mounted {
+		want := slices.Clone(names)
+		m := mount(t, files, opts...)
+		a := m.agent(t, "F")
+		a.do(`keep("d", os.scandir("."))`)
+		a.do(`next(held["d"]).name != ""`)
+		list := func() string {
+			return m.sh(t, "F", `for i in 1 2 3; do ls | md5sum & done | sort -u | wc -l; wait; ls`)
+		}
+		checkText(t, "listing", list(), "1\n"+strings.Join(want, "\n")+"\n")
+		checkText(t, "the rest of a listing", a.do(`1 + len(list(held["d"]))`), "3000")
+		m.Delete("F/" + want[17])
+		want = slices.Delete(want, 17, 18)
+		eventually(t, func() error { return wants("listing", list(), "1\n"+strings.Join(want, "\n")+"\n") })
+		return m
 	}
-	checkText(t, "listing", list(), "1\n"+strings.Join(want, "\n")+"\n")
-	checkText(t, "the rest of a listing", a.do(`1 + len(list(held["d"]))`), "3000")
-	m.Delete("F/" + want[17])
-	want = slices.Delete(want, 17, 18)
-	eventually(t, func() error { return wants("listing", list(), "1\n"+strings.Join(want, "\n")+"\n") })
+	t.Run("read-only", func(t *testing.T) { check(t, readOnly) })
+	t.Run("writable", func(t *testing.T) {
+		m := check(t)
+		m.sh(t, "F", `sync .`)
+		m.sh(t, "", `mkdir F/.d; cd F/.d; seq 3000 | xargs touch; [ $(ls | wc -l) = 3000 ]; cd ..; rm -r .d`)
+	})
 }

@@ -21,6 +21,7 @@ import (
 type overlay struct {
 	common
 	entries
+	listing listing
 }
 
 func (o *overlay) folder() folder { return o.Operations().(folder) }

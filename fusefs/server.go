@@ -59,7 +59,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 		return nil, err
 	}
 	t := newTree(ws, o)
-	raw := fs.NewNodeFS(t.root, nodeOptions())
+	var raw fuse.RawFileSystem = &folders{RawFileSystem: fs.NewNodeFS(t.root, nodeOptions())}
 	if t.handleless {
 		raw = handleless{raw}
 	}

@@ -25,6 +25,7 @@ const (
 	keepCaches     = false
 	fileCacheFlags = 0
 	dirCacheFlags  = 0
+	noOpendir      = 0
 )
 
 const (

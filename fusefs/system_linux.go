@@ -28,6 +28,7 @@ const (
 	keepCaches     = true
 	fileCacheFlags = fuse.FOPEN_KEEP_CACHE
 	dirCacheFlags  = fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE
+	noOpendir      = fuse.CAP_NO_OPENDIR_SUPPORT // since Linux 5.1
 )
 
 const ownStatus = "/proc/self/status"
