@@ -46,6 +46,20 @@ func TestFirstOpenBringsContent(t *testing.T) {
 	}
 }
 
+// A folder that was listed is listed again without a request.
+func TestFoldersAreListedFromTheCache(t *testing.T) {
+	t.Parallel()
+	requests := new(syncBuffer)
+	m := mountWith(t, map[string]string{"F/Note.md": "x\n", "F/G/Note.md": "x\n"}, func(o *fusefs.Options) {
+		o.Debug, o.Logger = true, slog.New(slog.NewTextHandler(requests, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	first, before := m.sh(t, "", "ls -R"), len(requests.String())
+	checkText(t, "listing", m.sh(t, "", "ls -R"), first)
+	if log := requests.String()[before:]; before == 0 || strings.Contains(log, "DIR") {
+		t.Errorf("a second listing sends requests:\n%s", log)
+	}
+}
+
 // A note that differs from what was saved in line ends only stays as it is, and the mount goes on showing the saved bytes, also
 // to who opens it again.
 func TestOpenedAfterSaveOfOtherLineEnds(t *testing.T) {
