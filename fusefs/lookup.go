@@ -37,13 +37,6 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	}
 	t.watchNotifier = newWatchNotifier(o.WatchNotifier, t.log, t.inval.flush, t.former.at)
 	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.isWatchNotifier}
-	if t.state = o.State; t.state != "" {
-		t.update(func(tb *tableState) {
-			if err := tb.inos.read(t.state); err != nil {
-				t.log.Warn("cannot read the stored inode numbers; files get new ones", model.LogErr, err)
-			}
-		})
-	}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}}
 	t.root = root
 	t.update(func(tb *tableState) { tb.put("", root, 1) })

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
@@ -23,8 +22,6 @@ type Options struct {
 	// watch the mount (inotify) when others change notes. If WatchNotifier is empty, such programs are not woken.
 	WatchNotifier []string
 	Logger        *slog.Logger // nil discards the log
-	// State is the folder that keeps inode numbers for the next process. It may be "".
-	State owner.Folder
 	// Refused is called for refused operations whose errno does not express the reason, and for failed saves. It must
 	// not block, and may be nil.
 	Refused func(model.Refusal)

@@ -215,7 +215,6 @@ func (s *Server) housekeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			s.tree.keepNumbersNow()
 			s.tree.evict(ctx, maxIdle)
 			s.tree.forgetUnused(now.Add(-housekeeping))
 			s.endIfUnmounted()
@@ -252,8 +251,8 @@ func (t *tree) awaitSaves() {
 	}
 }
 
-// end stops all saves, commits the uncommitted content of notes and drafts, even if it was only truncated, applies all
-// deferred unlinks, and stores the inode numbers. A note whose save is unfinished or has failed stays as it was.
+// end stops all saves, commits the uncommitted content of notes and drafts, even if it was only truncated, and applies all
+// deferred unlinks. A note whose save is unfinished or has failed stays as it was.
 func (t *tree) end() error {
 	t.draining.Store(true)
 	t.drained.Store(true)
@@ -292,14 +291,7 @@ func (t *tree) end() error {
 		}
 	}
 	t.flushUnlinks(context.Background(), "")
-	t.keepNumbersNow()
 	return errors.Join(errs...)
-}
-
-func (t *tree) keepNumbersNow() {
-	if err := t.keepNumbers(context.Background()); err != nil {
-		t.log.Warn("cannot store the inode numbers; files get new ones after a restart", model.LogErr, err)
-	}
 }
 
 // isBeingSaved reports whether a program seems to be in the middle of a save. An append is not such a save, because

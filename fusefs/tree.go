@@ -15,7 +15,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/fusefs/internal/program"
 )
 
@@ -41,7 +40,6 @@ type tree struct {
 	used          atomic.Bool // a node was looked up, or a note opened, since the last housekeeping
 	watchNotifier *watchNotifier
 	former        formerInodes
-	state         owner.Folder // keeps inode numbers, see keepNumbers; "" if there is no folder
 	shown         shownLog
 	reserved      sync.Map // thread ID -> reservation: the thread's open has just failed with ESTALE, so that the kernel repeats it (see reserve)
 	programs      *program.Table

@@ -106,7 +106,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		}
 		fuseOptions := fusefs.Options{
 			Author: o.author, SignAgents: o.authorFromProgram, Agents: o.agents, AllowOther: o.allowOther, Logger: c.Log,
-			Refused: c.Refusals.Add, WatchNotifier: notifier, State: c.State,
+			Refused: c.Refusals.Add, WatchNotifier: notifier,
 		}
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
 		if err != nil {
