@@ -15,7 +15,6 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 	"github.com/relayfs/relayfs/fusefs/internal/program"
@@ -27,13 +26,9 @@ type Attachment struct {
 	common
 
 	mu sync.Mutex // guards the fields below
-	// written describes the file after the last write through this mount. attr uses it because the workspace reports
-	// that write a little later.
-	written fs.FileInfo
-	// known is the state of the file that the workspace reported last, and over that state before the last write. The
-	// times of files do not show which of written and known is newer: the kernel's clock for them has steps of some
-	// milliseconds, and a new file has a more exact time.
-	known, over struct{ size, modTime int64 }
+	// changed is set if a program has written to the file through this mount. attr then asks the file itself, because the
+	// workspace reports such a write a little later.
+	changed bool
 	// size and modTime are the values that the kernel got last. They stay valid for programs that have the file open
 	// after its name was removed.
 	size    int64
@@ -52,32 +47,50 @@ type attachmentHandle struct {
 
 func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 	p, there := a.where()
-	var info bridge.Info
-	var err error
-	if there {
-		info, err = a.t.ws.Stat(ctx, p)
-	}
 	d := a.shared()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	size, modTime, links := info.Size, info.ModTime, uint32(1)
-	a.known.size, a.known.modTime = size, modTime.UnixNano()
-	if !there {
-		size, modTime, links = a.size, a.modTime, 0
-	}
-	if d != nil {
+	var size int64
+	var modTime time.Time
+	var err error
+	switch {
+	case d != nil:
 		size, modTime = d.state()
-		err = nil
-	}
-	if w := a.written; w != nil && (err != nil || a.known == a.over || w.ModTime().After(modTime)) {
-		size, modTime, err = w.Size(), w.ModTime(), nil
+	case there:
+		size, modTime, err = a.stat(ctx, p)
 	}
 	if err != nil {
 		return err
 	}
-	a.size, a.modTime = size, modTime
-	a.fill(out, a.EmbeddedInode(), size, modTime, links)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	links := uint32(1)
+	if !there {
+		links = 0
+	}
+	if there || d != nil {
+		a.size, a.modTime = size, modTime
+	}
+	a.fill(out, a.EmbeddedInode(), a.size, a.modTime, links)
 	return nil
+}
+
+func (a *Attachment) stat(ctx context.Context, p model.Path) (size int64, modTime time.Time, err error) {
+	a.mu.Lock()
+	changed := a.changed
+	a.mu.Unlock()
+	if !changed {
+		info, err := a.t.ws.Stat(ctx, p)
+		return info.Size, info.ModTime, err
+	}
+	file, err := a.t.ws.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	return info.Size(), info.ModTime(), nil
 }
 
 // wrote records the size and time of the file after a write through this mount.
@@ -85,7 +98,7 @@ func (a *Attachment) wrote(info fs.FileInfo) {
 	a.followContent()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.written, a.over = info, a.known
+	a.changed, a.size, a.modTime = true, info.Size(), info.ModTime()
 }
 
 func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {

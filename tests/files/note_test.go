@@ -1,12 +1,14 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/internal/harness"
@@ -172,6 +174,28 @@ func TestDirectMode(t *testing.T) {
 	harness.WriteFile(t, m.Path("image.png"), "new bytes \x00\xff")
 	harness.CheckText(t, "vault's note", harness.ReadFile(t, m.VaultPath("note.md")), after)
 	harness.CheckText(t, "vault's image", harness.ReadFile(t, m.VaultPath("image.png")), "new bytes \x00\xff")
+}
+
+// A file that a program has written is shown as the user's older version when the user copies that back (cp -p).
+func TestAnOlderFileIsCopiedBack(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"image.png": "old and long"}), "--mode", "direct")
+	harness.WriteFile(t, m.Path("image.png"), "new")
+	harness.CheckText(t, "the new image", harness.ReadFile(t, m.Path("image.png")), "new")
+	copied := s.Path("copied")
+	harness.WriteFile(t, copied, "old and long")
+	older := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := errors.Join(os.Chtimes(copied, older, older), os.Rename(copied, m.VaultPath("image.png"))); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		info, err := os.Stat(m.Path("image.png"))
+		if text := harness.ReadFile(t, m.Path("image.png")); err == nil && (text != "old and long" || !info.ModTime().Equal(older)) {
+			err = fmt.Errorf("the image is %q of %v", text, info.ModTime())
+		}
+		return err
+	})
 }
 
 // A new note goes, on the mount and in the vault, when all of it is rejected, and
