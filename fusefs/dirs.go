@@ -62,7 +62,8 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 	return d.listing(entries), 0
 }
 
-// listing returns the entries of the workspace, except deferred entries, and the nodes that exist only on this mount.
+// listing returns the entries of the workspace, except deferred entries, and the nodes that exist only on this mount. A
+// name may be there twice.
 func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	dir, list := d.path(), d.dirEntries()
 	d.t.update(func(tb *tableState) {
@@ -87,8 +88,7 @@ func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 			list = append(list, fuse.DirEntry{Name: name, Mode: mode, Ino: tb.inoOf(p, e.ID)})
 		}
 	})
-	slices.SortFunc(list, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(list, func(a, b fuse.DirEntry) bool { return a.Name == b.Name })
+	return list
 }
 
 func (d *Dir) Fsync(ctx context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
@@ -246,7 +246,7 @@ func (l *listing) after(off uint64, list func() ([]fuse.DirEntry, syscall.Errno)
 			entries[i].Off = nameOffset(entries[i].Name)
 		}
 		slices.SortFunc(entries, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Off, b.Off) })
-		l.entries = entries
+		l.entries = slices.CompactFunc(entries, func(a, b fuse.DirEntry) bool { return a.Name == b.Name })
 	}
 	rest := l.entries[sort.Search(len(l.entries), func(i int) bool { return l.entries[i].Off > off }):]
 	if len(rest) == 0 {

@@ -108,8 +108,6 @@ func (f *File) OnForget() {
 
 func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	switch {
-	case f.t.isWatchNotification(ctx) && f.lifeState() == stateLive:
-		return f.common.Setattr(ctx, nil, in, out)
 	case f.t.isWatchNotification(ctx):
 		return f.touched(out)
 	case fh == nil && f.lifeState().IsStale():
@@ -145,8 +143,7 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	return f.common.Setattr(ctx, nil, in, out)
 }
 
-// touched answers the watchNotifier's SETATTR, which sets no attribute, from the cached attributes. It is used for
-// inodes that are not live.
+// touched answers the watchNotifier's SETATTR, which sets no attribute, from the attributes that the kernel got last.
 func (f *File) touched(out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(cacheTimeout)
 	f.update(func(s *fileState) {

@@ -31,7 +31,6 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		inval:     newNotifications(),
 		nodeTable: nodeTable{inner: newTable()}, mounted: time.Now(),
 	}
-	t.recent = newRecentFiles(maxRecent, (*File).unpin)
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}

@@ -32,7 +32,7 @@ type tree struct {
 	readOnlyErr error // reason why no note can be written, or nil
 	// handleless is set if the kernel opens files without a request; see handleless.go.
 	handleless    bool
-	recent        *recentFiles
+	recent        recentFiles
 	uid, gid      uint32
 	generation    atomic.Uint64 // generation of the newest inode
 	dirtyFiles    sync.Map      // keys are the notes with a buffer (*File) and the drafts (*draft)
@@ -50,11 +50,6 @@ type tree struct {
 	// path. So no commit writes below an old path.
 	folders sync.RWMutex
 }
-
-// maxRecent is the maximum total size, in bytes, of the texts that tree.recent keeps on a mount without handles. If a
-// program opens a file that it looked up earlier, and the file has changed, the open fails, so that the kernel repeats
-// the lookup. On a mount without handles an open cannot fail, so a reader may once see a mixture of two texts.
-const maxRecent = 32 << 20
 
 // attach makes n an inode of the file system. Every inode gets its own generation, so that go-fuse never mistakes it
 // for another inode with the same number. Only the table decides which inode a name has.
