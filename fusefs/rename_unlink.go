@@ -14,11 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// These are flags of renameat2(2).
-const (
-	renameNoReplace = 1
-	renameExchange  = 2
-)
+// renameNoReplace is a flag of renameat2(2).
+const renameNoReplace = 1
 
 type move struct {
 	*tree
@@ -48,10 +45,11 @@ func (m *move) unlinkSource(f *File) {
 }
 
 // Rename handles all kinds of renames, such as a save that moves a scratch file or an untouched note over a note, an
-// editor that moves a note away, a move within the scratch layer, an exchange, and a rename in the workspace.
+// editor that moves a note away, a move within the scratch layer, and a rename in the workspace. It refuses to exchange
+// two names in one call (RENAME_EXCHANGE), as many file systems do; three renames exchange them (exchangeDeferred).
 func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(folder)
-	if !ok || flags != 0 && flags != renameNoReplace && flags != renameExchange {
+	if !ok || flags != 0 && flags != renameNoReplace {
 		return syscall.EINVAL
 	}
 	t, from := o.t, o.folder()
@@ -67,25 +65,18 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 		return t.errno.Of(ctx, "rename", m.newPath, err)
 	case m.dst != nil && flags == renameNoReplace:
 		return syscall.EEXIST
-	case m.dst == nil && flags == renameExchange:
-		return syscall.ENOENT
 	case m.dst == m.src:
 		return 0
-	case flags == renameExchange && !m.exchangeable():
-		return syscall.EINVAL
 	}
 	if m.dst == nil {
 		t.putBack(ctx, m.newPath)
 	}
-	if l, ok := m.dst.(*Link); ok && flags == 0 {
+	if l, ok := m.dst.(*Link); ok {
 		if errno, done := m.saveThroughLink(ctx, l); done {
 			return errno
 		}
 	}
 	defer t.holdCommits(m.src, m.dst)()
-	if flags == renameExchange {
-		return m.exchange(ctx)
-	}
 	if over, ok := m.dst.(*File); ok {
 		// A program that is about to open the replaced file must still find its content.
 		_ = over.pin(ctx) // an error means that the file cannot be read anyway
@@ -234,33 +225,6 @@ func (m *move) exchangeDeferred(ctx context.Context) (done bool, err error) {
 	}
 	m.update(func(*tableState) { du.nameTaken = true })
 	return true, nil
-}
-
-// exchangeable reports whether two names can be exchanged: both files must be in the workspace, or both in the scratch
-// layer. An exchange between the two layers would be a save for one of the files and a loss of the other one. Folders
-// of the workspace cannot be exchanged.
-func (m *move) exchangeable() bool {
-	_, fromDir := m.src.(*Dir)
-	_, toDir := m.dst.(*Dir)
-	return !fromDir && !toDir && (m.from.layer().get(m.name) != nil) == (m.to.layer().get(m.newName) != nil)
-}
-
-func (m *move) exchange(ctx context.Context) syscall.Errno {
-	if m.from.layer().get(m.name) != nil {
-		m.from.layer().put(m.name, m.dst)
-		m.to.layer().put(m.newName, m.src)
-		return 0
-	}
-	for _, n := range []node{m.src, m.dst} {
-		f, ok := n.(*File)
-		if !ok {
-			continue
-		}
-		if err := f.commitHeld(ctx, true); err != nil {
-			return m.errno.Of(ctx, "rename", f.path(), err)
-		}
-	}
-	return m.errno.Of(ctx, "rename", m.oldPath, m.ws.Exchange(ctx, m.oldPath, m.newPath, m.changeRequest(ctx)))
 }
 
 func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {

@@ -36,7 +36,7 @@ type fuzzCall struct {
 func (c fuzzCall) String() string {
 
 	switch c.op {
-	case "rename", "noreplace", "exchange":
+	case "rename", "noreplace":
 		return c.op + " " + c.name + " " + c.to
 	case "close", "write open", "stat open":
 		return c.op
@@ -48,7 +48,7 @@ func (c fuzzCall) String() string {
 func randomCall(rng *rand.Rand, i int) fuzzCall {
 	ops := []string{
 		"create", "create", "create", "write", "write", "append", "truncate", "unlink", "unlink", "rename", "rename", "rename",
-		"mkdir", "mkdir", "rmdir", "open", "write open", "close", "exchange", "noreplace", "stat open",
+		"mkdir", "mkdir", "rmdir", "open", "write open", "close", "noreplace", "stat open",
 	}
 	name := func() string { return fuzzNames[rng.IntN(len(fuzzNames))] }
 	return fuzzCall{op: ops[rng.IntN(len(ops))], name: name(), to: name(), text: fmt.Sprintf("text %d\n", i)}
@@ -62,17 +62,10 @@ func (c fuzzCall) differs() bool {
 		// A note stays a note, and another file never becomes one. A note at a scratch
 		// name is a copy for a moment.
 		return from != to && (from == ".md" || to == ".md" && from != ".tmp" || from == ".bin" || to == "")
-	case "exchange": // scratch and others are not exchanged
-		return fuzzKind(c.name) != fuzzKind(c.to)
 	case "create", "write":
 		return fuzzKind(c.name) == "" // a file without an extension is a file, but what it is compared with is a folder
 	}
 	return false
-}
-
-func isFolder(dir, name string) bool {
-	info, err := os.Lstat(filepath.Join(dir, name))
-	return err == nil && info.IsDir() // folders are not exchanged
 }
 
 // fuzzSide is one of the two trees.
@@ -110,8 +103,6 @@ func (s *fuzzSide) do(c fuzzCall) string {
 		err = unix.Rename(name, to)
 	case "noreplace":
 		err = unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
-	case "exchange":
-		err = unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, to, unix.RENAME_EXCHANGE)
 	case "mkdir":
 		err = unix.Mkdir(name, 0o755)
 	case "rmdir":
@@ -242,7 +233,7 @@ func randomSequence(t testing.TB, rng *rand.Rand, mounted, plain string) {
 	start := time.Now()
 	for i := range calls {
 		c := randomCall(rng, i)
-		if c.differs() || c.op == "exchange" && (isFolder(plain, c.name) || isFolder(plain, c.to)) {
+		if c.differs() {
 			continue
 		}
 		if c.op == "rename" && fuzzKind(c.to) == ".md" && b.holds(c.to) {
