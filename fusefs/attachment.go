@@ -108,7 +108,7 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 			return a.t.errno.Of(ctx, "truncate", a.path(), err)
 		}
 	}
-	if p := a.path(); !a.t.isWatchNotification(ctx) && a.shared() == nil && !a.t.ws.IsProposed(p) {
+	if a.shared() == nil && !a.t.ws.IsProposed(a.path()) {
 		if errno := a.chmod(ctx, in); errno != 0 {
 			return errno
 		}

@@ -41,7 +41,7 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 // Setattr sets the folder's permissions. In suggest mode only the mount stores them: the workspace must not change, and
 // an error would make programs that copy folders fail.
 func (d *Dir) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	if d.t.ws.Options().Mode == bridge.Direct && d.path().Dir() != "" && !d.t.isWatchNotification(ctx) {
+	if d.t.ws.Options().Mode == bridge.Direct && d.path().Dir() != "" {
 		if errno := d.chmod(ctx, in); errno != 0 {
 			return errno
 		}
