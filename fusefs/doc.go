@@ -78,11 +78,12 @@
 //	tree.folders     no commit while a folder changes its path; held during workspace calls
 //	File.update      content of one file; memory only; likewise Attachment.mu, and draft.mu inside it
 //	formerInodes.mu  the inodes that had the name of a note; memory only
+//	listing.mu       the listing of a folder; held while the workspace lists the folder, which is memory only
 //	nodeTable.update the nodes by their paths; memory only
 //	leaves           the locks of location, attributes, entries, notifications, shownLog, recentFiles, watchNotifier, and
 //	                 the locks of package program
 //
-// Only the first two are held during a call to the workspace. No lock is held during a notification to the kernel that
+// Only the first two are held during other calls to the workspace. No lock is held during a notification to the kernel that
 // may wait. Only notifications.run and the goroutines that it starts send these notifications, and no handler waits for
 // them. The workspace's events arrive in tree.changed, which only changes memory and queues.
 //
