@@ -21,6 +21,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -169,7 +170,8 @@ func (s *Session) id() string { return s.client.Session.ID() }
 func (s *Session) ReadAll(ctx context.Context, name string) error {
 	p, v, err := s.client.Resolver.Note(ctx, name)
 	if err == nil {
-		s.client.Session.RecordReadAll(document.OfNote(p, v))
+		d := document.OfNote(p, v)
+		s.client.Session.RecordRead(d, textrange.Range{End: len(d.Text)})
 	}
 	return err
 }

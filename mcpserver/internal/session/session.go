@@ -2,8 +2,7 @@
 // "changes" has reported changes and decisions to the client ([ChangeCursor]). For each document that the client has
 // read, it has a [ReadState]: the text at the last read, the ranges of the text that the client was shown, the client's
 // own marks in that text, and the decisions that were not reported to the client yet. It keeps at most 4096 documents.
-// Beyond that, it drops the document that the client began to read first, and the client must read that document again
-// before it changes it. A Session gets the decisions from the workspace, and changes no documents. It has one lock; no
+// Beyond that, it drops any of them, and the client must read that document again before it changes it. A Session gets the decisions from the workspace, and changes no documents. It has one lock; no
 // other lock is taken while that lock is held.
 package session
 
@@ -21,8 +20,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// maxReadStates is the maximum number of documents whose texts stay in memory. Beyond it, the session drops the
-// document that it recorded first.
+// maxReadStates is the maximum number of documents whose texts stay in memory.
 const maxReadStates = 4096
 
 type Options struct {
@@ -63,7 +61,6 @@ type Session struct {
 	client       string     // name of the client
 	canAsk       bool
 	readStates   map[model.Path]ReadState
-	order        []model.Path // keys of readStates, oldest first
 	changeCursor ChangeCursor
 }
 
@@ -162,29 +159,24 @@ func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 	}
 }
 
-func (s *Session) RecordReadAll(d document.Document) {
-	s.RecordRead(d, textrange.Range{Start: 0, End: len(d.Text)})
-}
-
 // SetReadState sets the state of the document at p. It keeps the ranges that the client read earlier if the text is the
 // same.
 func (s *Session) SetReadState(p model.Path, n ReadState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, ok := s.readStates[p]
-	if !ok {
-		s.order = append(s.order, p)
-	}
 	if ok && old.Text == n.Text {
 		for _, part := range old.ReadRanges {
 			n.ReadRanges = n.ReadRanges.With(part)
 		}
 	}
-	s.readStates[p] = n
-	for len(s.order) > maxReadStates {
-		delete(s.readStates, s.order[0])
-		s.order = s.order[1:]
+	for other := range s.readStates {
+		if ok || len(s.readStates) < maxReadStates {
+			break
+		}
+		delete(s.readStates, other)
 	}
+	s.readStates[p] = n
 }
 
 func (s *Session) ReadStateOf(p model.Path) (ReadState, bool) {
@@ -206,7 +198,6 @@ func (s *Session) Forget(p model.Path) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.readStates, p)
-	s.order = slices.DeleteFunc(s.order, func(q model.Path) bool { return q == p })
 }
 
 // RecordCreate records that the client has created a note by writing text. The new version may also have text of others,
