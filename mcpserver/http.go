@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -26,7 +25,6 @@ func (s *Server) HTTPHandler() http.Handler {
 		server.WithSessionIdManager(s.sessions),
 		server.WithSessionIdleTTL(sessionIdle),
 	)
-	s.sessions.transport = transport
 	s.onClose(func() { _ = transport.Shutdown(context.Background()) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
@@ -56,19 +54,6 @@ func (s *Server) HTTPHandler() http.Handler {
 
 const sessionIdle = time.Hour
 
-// goodbye ends a session in mcp-go, by the request with which a client would end the session.
-func goodbye(transport http.Handler, id string) {
-	r := &http.Request{Method: http.MethodDelete, URL: &url.URL{Path: "/"}, Header: http.Header{}}
-	r.Header.Set(server.HeaderKeySessionID, id)
-	transport.ServeHTTP(&noResponse{http.Header{}}, r)
-}
-
-type noResponse struct{ header http.Header }
-
-func (w *noResponse) Header() http.Header         { return w.header }
-func (w *noResponse) Write(p []byte) (int, error) { return len(p), nil }
-func (w *noResponse) WriteHeader(int)             {}
-
 const bodyTime = 30 * time.Second
 
 // readBody reads a request body. It limits the size of the body and the time for reading it, but not the duration of
@@ -87,14 +72,13 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 }
 
 // maxSessions is the maximum number of sessions. A limit is needed because few clients end their sessions. Beyond it,
-// the session that was idle longest is ended.
+// the session that was idle longest is ended. mcp-go drops its own state of that session after sessionIdle.
 const maxSessions = 1024
 
 // httpSessions has the HTTP sessions by ID. It is the session ID manager for mcp-go: a request with an unknown ID gets
 // status 404, and the client then starts a new session.
 type httpSessions struct {
-	s         *Server
-	transport http.Handler // set before the first session starts
+	s *Server
 
 	mu   sync.Mutex // guards the fields below
 	all  map[string]*Session
@@ -104,16 +88,11 @@ type httpSessions struct {
 func (x *httpSessions) Generate() string {
 	id := rand.Text() // cannot be guessed
 	x.mu.Lock()
-	idlest := ""
+	defer x.mu.Unlock()
 	if len(x.used) == maxSessions {
-		idlest = x.used[0]
-		x.remove(idlest)
+		x.remove(x.used[0])
 	}
 	x.all[id], x.used = x.s.newSession(id, Client{Name: "http"}), append(x.used, id)
-	x.mu.Unlock()
-	if idlest != "" {
-		goodbye(x.transport, idlest)
-	}
 	return id
 }
 
