@@ -5,11 +5,6 @@ import (
 	"strconv"
 )
 
-// treeDiff merges the trees of a note before and after its changes. A node that is in both trees occurs once; a node in
-// only one tree is marked as Old or New. Without the New nodes, the result is the tree before the changes. Without the
-// Old nodes, the result is the tree after the changes.
-type treeDiff struct{ of *merged }
-
 // A prose element is drawn twice, before and after the changes, if less than 1/minKeptShare of its text is unchanged
 // and the new element has more than smallBytes.
 const (
@@ -17,7 +12,10 @@ const (
 	smallBytes   = 100
 )
 
-func (c *treeDiff) mergeLists(old, new []*Node) []*Node {
+// mergeLists merges the trees of a note before and after its changes. A node that is in both trees occurs once; a node in
+// only one tree is marked as Old or New. Without the New nodes, the result is the tree before the changes. Without the
+// Old nodes, the result is the tree after the changes.
+func (m *merged) mergeLists(old, new []*Node) []*Node {
 	partner := matchNodes(old, new)
 	var out []*Node
 	from := 0
@@ -27,62 +25,62 @@ func (c *treeDiff) mergeLists(old, new []*Node) []*Node {
 		if j < from {
 			continue
 		}
-		out = c.mergeGap(out, old[gap:i], new[from:j])
-		out = append(out, c.mergeMatched(o, new[j]))
+		out = m.mergeGap(out, old[gap:i], new[from:j])
+		out = append(out, m.mergeMatched(o, new[j]))
 		gap, from = i+1, j+1
 	}
-	return c.mergeGap(out, old[gap:], new[from:])
+	return m.mergeGap(out, old[gap:], new[from:])
 }
 
-func (c *treeDiff) mergeMatched(o, n *Node) *Node {
+func (m *merged) mergeMatched(o, n *Node) *Node {
 	e := *n
 	e.at, e.end = min(o.at, n.at), max(o.end, n.end)
 	if n.Tag != "" {
-		e.Children = c.mergeLists(o.Children, n.Children)
+		e.Children = m.mergeLists(o.Children, n.Children)
 	}
 	return &e
 }
 
 // mergeGap merges the nodes between matched nodes. It merges two small nodes if the same suggestion replaces the old
 // node by the new one. It merges cells if both sides have the same number of cells.
-func (c *treeDiff) mergeGap(out, old, new []*Node) []*Node {
+func (m *merged) mergeGap(out, old, new []*Node) []*Node {
 	for len(old) > 0 && len(new) > 0 {
 		o, n := old[0], new[0]
 		switch {
-		case sameElement(o, n) && (isCell(o.Tag) && len(old) == len(new) || small(o) && small(n) && c.idAt(o.at) == c.idAt(n.at)):
-			out = append(out, c.mergeMatched(o, n))
+		case sameElement(o, n) && (isCell(o.Tag) && len(old) == len(new) || small(o) && small(n) && m.idAt(o.at) == m.idAt(n.at)):
+			out = append(out, m.mergeMatched(o, n))
 			old, new = old[1:], new[1:]
 		case o.at <= n.at:
-			out = append(out, c.markOneSided(o, Old))
+			out = append(out, m.markOneSided(o, Old))
 			old = old[1:]
 		default:
-			out = append(out, c.markOneSided(n, New))
+			out = append(out, m.markOneSided(n, New))
 			new = new[1:]
 		}
 	}
 	for _, o := range old {
-		out = append(out, c.markOneSided(o, Old))
+		out = append(out, m.markOneSided(o, Old))
 	}
 	for _, n := range new {
-		out = append(out, c.markOneSided(n, New))
+		out = append(out, m.markOneSided(n, New))
 	}
 	return out
 }
 
-func (c *treeDiff) markOneSided(n *Node, kind Kind) *Node {
+func (m *merged) markOneSided(n *Node, kind Kind) *Node {
 	e := *n
 	e.Kind = kind
-	if e.ID = c.idAt(n.at); e.ID == "" {
-		e.ID = c.of.nearest(n.at)
+	if e.ID = m.idAt(n.at); e.ID == "" {
+		e.ID = m.nearest(n.at)
 	}
 	e.Children = nil
 	for _, child := range n.Children {
-		e.Children = append(e.Children, c.markOneSided(child, kind))
+		e.Children = append(e.Children, m.markOneSided(child, kind))
 	}
 	return &e
 }
 
-func (c *treeDiff) idAt(off int) string { return c.of.runs[c.of.runAt(off)].id }
+func (m *merged) idAt(off int) string { return m.runs[m.runAt(off)].id }
 
 // sameElement reports whether two nodes are equal elements. It ignores their content, the number of a list item and the
 // alignment of a cell.

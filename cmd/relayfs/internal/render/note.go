@@ -67,8 +67,7 @@ func NoteOf(note *reviewqueue.Note, plain bool) Note {
 		d.source()
 	} else {
 		n.Properties = properties(string(after.text))
-		c := treeDiff{m}
-		d.blocks(c.mergeLists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
+		d.blocks(m.mergeLists(before.tree(bodyOf(before)), after.tree(bodyOf(after))))
 	}
 	d.addHidden(d.groupSuggestions())
 	for i, t := range note.Threads {

@@ -128,7 +128,7 @@ func TestBothTreesAreThere(t *testing.T) {
 			return
 		}
 		before, after := m.without(New), m.without(Old)
-		all := (&treeDiff{m}).mergeLists(before.tree(0), after.tree(0))
+		all := m.mergeLists(before.tree(0), after.tree(0))
 		for _, side := range []struct {
 			lacks Kind
 			want  []*Node
