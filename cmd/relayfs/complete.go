@@ -89,7 +89,7 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 				}
 			}
 			if threads {
-				list, err := c.Threads(ctx)
+				list, err := c.Threads(ctx, "")
 				if err != nil {
 					return nil, err
 				}

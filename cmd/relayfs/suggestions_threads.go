@@ -47,7 +47,7 @@ users and by agents. Adjacent comments are one thread.`,
 }
 
 func chooseThreads(ctx context.Context, q *api.Client, glob string, ids []string) ([]reviewqueue.Thread, error) {
-	list, err := q.ThreadsIn(ctx, glob)
+	list, err := q.Threads(ctx, glob)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ The suggestion stays pending. With the ID of a thread it answers the thread. Wit
 }
 
 func commentTarget(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id string) error {
-	threads, err := q.Threads(ctx)
+	threads, err := q.Threads(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -111,11 +111,7 @@ func (c *Client) Select(ctx context.Context, sel reviewqueue.Selector, detailed 
 	return get[[]reviewqueue.Suggestion](ctx, c, suggestionsPath, query)
 }
 
-func (c *Client) Threads(ctx context.Context) ([]reviewqueue.Thread, error) {
-	return c.ThreadsIn(ctx, "")
-}
-
-func (c *Client) ThreadsIn(ctx context.Context, glob string) ([]reviewqueue.Thread, error) {
+func (c *Client) Threads(ctx context.Context, glob string) ([]reviewqueue.Thread, error) {
 	return get[[]reviewqueue.Thread](ctx, c, threadsPath, url.Values{"path": {glob}})
 }
 

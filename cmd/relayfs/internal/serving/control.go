@@ -210,20 +210,15 @@ func (h *perFolderHandlers) open(folders []string, agent bool) http.Handler {
 	api.HandleGet(mux, owner.InfoPath, func(*http.Request) (any, error) { return c.announced, nil })
 	api.HandleGet(mux, api.SessionPath, c.session)
 	api.HandlePost(mux, handoverPath, c.handOver)
-	mux.Handle("/", api.NewHandler(api.Backend{
-		Workspace: ws, MCP: srv, Stores: c.storesOf(folders),
-		Guarded: func() ([]model.Path, string) {
-			return c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
-		},
-		Refusals: func(p model.Path) []model.Refusal {
-			// A refusal about a top-level name that belongs to no root concerns every client.
-			return slices.DeleteFunc(c.Refusals.Of(p), func(r model.Refusal) bool {
-				root, _ := r.Path.Split()
-				served := slices.ContainsFunc(c.sources, func(s source.Source) bool { return s.Name == root })
-				return served && !slices.Contains(folders, root)
-			})
-		},
-	}))
+	b := c.backend(ws, srv, folders)
+	b.Refusals = func(p model.Path) []model.Refusal {
+		// A refusal about a top-level name that belongs to no root concerns every client.
+		return slices.DeleteFunc(c.Refusals.Of(p), func(r model.Refusal) bool {
+			root, _ := r.Path.Split()
+			return slices.Contains(c.names(), root) && !slices.Contains(folders, root)
+		})
+	}
+	mux.Handle("/", api.NewHandler(b))
 	return mux
 }
 
@@ -246,9 +241,7 @@ func (s *Session) folders(places []string) (names []string, err error) {
 		names = append(names, s.sources[i].Name)
 	}
 	if len(places) == 0 {
-		for _, src := range s.sources {
-			names = append(names, src.Name)
-		}
+		names = s.names()
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil

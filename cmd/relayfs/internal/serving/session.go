@@ -76,7 +76,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	for _, sentence := range s.owner.Notices {
 		s.Log.Warn(sentence)
 	}
-	if _, why := s.guarded(allSources); why != "" && !o.DropEmptyState {
+	if _, why := s.guarded(s.names()); why != "" && !o.DropEmptyState {
 		s.Log.Warn(why)
 	}
 	var folders []bridge.RootSource
@@ -94,10 +94,18 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	return s, s.Workspace.Start(ctx)
 }
 
-// guarded returns the folders of the included sources that Relay's plugin shares, and a warning about them.
-func (s *Session) guarded(included func(source.Source) bool) (folders []model.Path, why string) {
+// names returns the names of all roots.
+func (s *Session) names() (names []string) {
 	for _, src := range s.sources {
-		if included(src) {
+		names = append(names, src.Name)
+	}
+	return names
+}
+
+// guarded returns the folders of the named roots that Relay's plugin shares, and a warning about them.
+func (s *Session) guarded(roots []string) (folders []model.Path, why string) {
+	for _, src := range s.sources {
+		if slices.Contains(roots, src.Name) {
 			folders = append(folders, src.PluginShares()...)
 		}
 	}
@@ -125,8 +133,6 @@ func (s *Session) openFolder(src source.Source, f *backup.Folder, o *Options) (b
 	return bridge.RootSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
 }
 
-func allSources(source.Source) bool { return true }
-
 // LogName is the name of a daemon's log, in the state folder of its first source.
 const LogName = "relayfs.log"
 
@@ -138,17 +144,20 @@ func (s *Session) Client(o mcpserver.Options, agent bool) (c *api.Client, end fu
 		ws = ws.ForAgents()
 	}
 	srv := mcpserver.New(ws, o)
-	c, stop := api.InProcess(s.about, api.NewHandler(api.Backend{
-		Workspace: ws, MCP: srv, Stores: s.stores, Guarded: func() ([]model.Path, string) { return s.guarded(allSources) },
-	}))
+	c, stop := api.InProcess(s.about, api.NewHandler(s.backend(ws, srv, s.names())))
 	return c, func() {
 		stop()
 		srv.Close()
 	}
 }
 
-func (s *Session) storesOf(folders []string) []backup.Folder {
-	return slices.DeleteFunc(slices.Clone(s.stores), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
+// backend serves ws, which has the named roots.
+func (s *Session) backend(ws *bridge.Workspace, srv *mcpserver.Server, roots []string) api.Backend {
+	return api.Backend{
+		Workspace: ws, MCP: srv,
+		Stores:  slices.DeleteFunc(slices.Clone(s.stores), func(f backup.Folder) bool { return !slices.Contains(roots, f.Name) }),
+		Guarded: func() ([]model.Path, string) { return s.guarded(roots) },
+	}
 }
 
 // Close releases the sources. If it returns nil, all acknowledged saves are on disk.

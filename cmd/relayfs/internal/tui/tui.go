@@ -31,7 +31,7 @@ import (
 // Queue is the part of api.Client that a review needs.
 type Queue interface {
 	List(ctx context.Context, detailed bool) ([]reviewqueue.Suggestion, error)
-	Threads(ctx context.Context) ([]reviewqueue.Thread, error)
+	Threads(ctx context.Context, glob string) ([]reviewqueue.Thread, error)
 	Note(ctx context.Context, path string) (reviewqueue.Note, error)
 	Comment(ctx context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error)
 	Decide(ctx context.Context, r reviewqueue.DecideRequest) (reviewqueue.Outcome, error)
@@ -89,7 +89,7 @@ func (c commands) list(number int) tea.Cmd {
 		if err != nil {
 			return listMsg{number: number, err: err}
 		}
-		threads, err := c.q.Threads(c.ctx)
+		threads, err := c.q.Threads(c.ctx, "")
 		return listMsg{number, list, threads, err}
 	}
 }
