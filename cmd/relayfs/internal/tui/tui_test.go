@@ -42,7 +42,9 @@ func (q *fakeQueue) Note(_ context.Context, path string) (reviewqueue.Note, erro
 	return reviewqueue.Note{}, errors.New("there are no notes here")
 }
 
-func (q *fakeQueue) Threads(context.Context, string) ([]reviewqueue.Thread, error) { return q.threads, nil }
+func (q *fakeQueue) Threads(context.Context, string) ([]reviewqueue.Thread, error) {
+	return q.threads, nil
+}
 
 func (q *fakeQueue) Comment(_ context.Context, r reviewqueue.CommentRequest) (reviewqueue.Outcome, error) {
 	q.commented = append(q.commented, r)
