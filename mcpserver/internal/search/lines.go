@@ -92,14 +92,18 @@ func (job LineSearch) in(pattern *grep.Pattern, d document.Document) (found foun
 }
 
 func (job LineSearch) preview(line string) string {
-	from := 0
-	if len(line) <= result.MaxLine {
-		return line
+	off := 0
+	if len(line) > result.MaxLine {
+		if m := job.Pattern.Entries("", line, grep.Format{OnlyMatching: true}, 1); len(m) > 0 {
+			off = m[0].Start
+		}
 	}
-	if m := job.Pattern.Entries("", line, grep.Format{OnlyMatching: true}, 1); len(m) > 0 {
-		from = len(strings.ToValidUTF8(line[:max(0, m[0].Start-result.MaxLine/2)], ""))
-	}
-	return part(line, from)
+	return Around(line, off)
+}
+
+// Around returns line if it is short, and otherwise the part around a byte offset.
+func Around(line string, off int) string {
+	return part(line, len(strings.ToValidUTF8(line[:max(0, off-result.MaxLine/2)], "")))
 }
 
 // part returns line if it is short. Otherwise it returns the part that begins at a byte offset (from), followed by the

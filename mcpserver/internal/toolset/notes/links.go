@@ -154,12 +154,9 @@ func linesAt(d document.Document, offsets []int) (found []linkLine) {
 		}
 		at := places[line-1]
 		whole := strings.TrimRight(text[at.Start:at.End], "\r\n")
-		part, cut := result.Truncate(whole, result.MaxLine)
-		f := linkLine{session.Passage{Path: d.Path, Version: d.Version, Range: at}, line, part}
-		if cut {
-			from := max(0, off-at.Start-result.MaxLine/2)
-			part, _ = result.Truncate(strings.ToValidUTF8(whole[from:], ""), result.MaxLine)
-			f.Version, f.text = nil, result.Ellipsis+" "+part+" "+result.Ellipsis
+		f := linkLine{session.Passage{Path: d.Path, Version: d.Version, Range: at}, line, search.Around(whole, off-at.Start)}
+		if f.text != whole {
+			f.Version = nil
 		}
 		found = append(found, f)
 	}
