@@ -1,8 +1,6 @@
 package exchange
 
 import (
-	"iter"
-
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
@@ -43,7 +41,7 @@ func encodeState(s *ytypes.Store, have wire.StateVector) []byte {
 	for _, home := range lacking {
 		dst = appendClient(s, dst, home, have[s.Clients[home].ID])
 	}
-	return appendDeletes(s, dst, active)
+	return DeleteSet(s, active).AppendTo(dst)
 }
 
 func EncodeTransaction(tx *edit.Txn) []byte {
@@ -56,63 +54,18 @@ func EncodeTransaction(tx *edit.Txn) []byte {
 	return tx.Deletes.AppendTo(dst)
 }
 
-func deletedRuns(s *ytypes.Store, home uint32) iter.Seq2[uint64, uint64] {
-	return func(yield func(clock, length uint64) bool) {
-		start, clock := uint64(0), uint64(0) // start of the run, and end of the structs read so far
-		chunks := s.Clients[home].Index.Chunks
-		for i := range chunks {
-			for j := range chunks[i].Len() {
-				it := &s.Items[chunks[i].At(j)]
-				if it.Deleted() {
-					clock += it.Units()
-					continue
-				}
-				if clock > start && !yield(start, clock-start) {
-					return
-				}
-				clock += it.Units()
-				start = clock
-			}
-		}
-		if clock > start {
-			yield(start, clock-start)
-		}
-	}
-}
-
 func DeleteSet(s *ytypes.Store, clients []uint32) (ds wire.DeleteSet) {
 	for _, home := range clients {
-		for clock, length := range deletedRuns(s, home) {
-			ds = append(ds, wire.Range{Client: s.Clients[home].ID, Clock: clock, Length: length})
+		c := &s.Clients[home]
+		for i := range c.Index.Chunks {
+			for j := range c.Index.Chunks[i].Len() {
+				if it := &s.Items[c.Index.Chunks[i].At(j)]; it.Deleted() {
+					ds.Add(c.ID, it.From(), it.Units())
+				}
+			}
 		}
 	}
 	return ds
-}
-
-func appendDeletes(s *ytypes.Store, dst []byte, clients []uint32) []byte {
-	runs := make([]uint64, len(clients))
-	withRuns := uint64(0)
-	for i, home := range clients {
-		for range deletedRuns(s, home) {
-			runs[i]++
-		}
-		if runs[i] > 0 {
-			withRuns++
-		}
-	}
-	dst = lib0.AppendUint(dst, withRuns)
-	for i, home := range clients {
-		if runs[i] == 0 {
-			continue
-		}
-		dst = lib0.AppendUint(dst, uint64(s.Clients[home].ID))
-		dst = lib0.AppendUint(dst, runs[i])
-		for clock, length := range deletedRuns(s, home) {
-			dst = lib0.AppendUint(dst, clock)
-			dst = lib0.AppendUint(dst, length)
-		}
-	}
-	return dst
 }
 
 func appendClient(s *ytypes.Store, dst []byte, home uint32, clock uint64) []byte {
