@@ -58,7 +58,7 @@
 //
 // The time and memory for applying an update are proportional to its length, to the logarithm of the document's length,
 // and to the size of the updates that waited for it. There is one exception: if n clients insert at one place, YATA
-// compares them in n² steps of some 50 nanoseconds each. Limit the size of a message before you apply it.
+// compares them in n² steps of some 100 nanoseconds each. Limit the size of a message before you apply it.
 //
 // # Layout
 //

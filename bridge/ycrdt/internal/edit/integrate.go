@@ -62,26 +62,26 @@ func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 		o = s.FirstOf(it.Parent)
 	}
 	id := s.Clients[it.Client].ID
-	tx.scan.reset()
-	conflicting := 0 // ordinal of the first item of conflictingItems
+	scanned := make(map[structs.Ref]int) // the ordinals of the items that the scan has passed
+	conflicting := 0                     // ordinal of the first item of conflictingItems
 	for o != 0 && o != it.Right {
 		other := &s.Items[o]
-		tx.scan.add(o)
+		scanned[o] = len(scanned)
 		if other.Origin == it.Origin && other.OriginClock == it.OriginClock {
 			if s.Clients[other.Client].ID < id {
 				left = o
-				conflicting = tx.scan.len()
+				conflicting = len(scanned)
 			} else if other.RightOrigin == it.RightOrigin && other.RightClock == it.RightClock {
 				break
 			}
 		} else {
-			n, passed := tx.scannedOrigin(other)
+			n, passed := tx.scannedOrigin(scanned, other)
 			if !passed {
 				break
 			}
 			if n < conflicting {
 				left = o
-				conflicting = tx.scan.len()
+				conflicting = len(scanned)
 			}
 		}
 		o = other.Right
@@ -89,12 +89,12 @@ func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	return left
 }
 
-func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
+func (tx *Txn) scannedOrigin(scanned map[structs.Ref]int, it *structs.Item) (ordinal int, passed bool) {
 	if it.Origin == 0 {
 		return 0, false
 	}
-	s := tx.Store
-	return tx.scan.ordinal(s.FindItem(it.Origin, uint64(it.OriginClock)))
+	ordinal, passed = scanned[tx.Store.FindItem(it.Origin, uint64(it.OriginClock))]
+	return ordinal, passed
 }
 
 // link puts r after left, or first if left is 0. If r is the last item of its key, it becomes the value of the key.

@@ -10,7 +10,6 @@ import (
 type Txn struct {
 	Store  *ytypes.Store
 	Client wire.ClientID // client of new items
-	scan   conflictScan
 
 	epoch    uint64
 	Touched  []uint32       // clients whose clock has advanced
