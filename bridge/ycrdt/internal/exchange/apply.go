@@ -83,19 +83,17 @@ func (a *Updates) apply(u *wire.Update) {
 // client's section of the same update waits on a stack until that section has advanced far enough.
 type planner struct {
 	store   *ytypes.Store
-	clients *structs.ClientTable // client table of store; with this field, lookup is inlined
-	data    []byte               // the update
+	data    []byte // the update
 	tx      *edit.Txn
 	ahead   map[wire.ClientID]uint64 // only without tx: the clocks that the plan has advanced
 	cursors []cursor
 	stack   []int
 	missing wire.StateVector
 	rest    []*cursor // sections that cannot continue
-	known   [16]knownClient
 }
 
 func newPlanner(s *ytypes.Store, tx *edit.Txn) planner {
-	p := planner{store: s, clients: &s.ClientTable, tx: tx}
+	p := planner{store: s, tx: tx}
 	if tx == nil {
 		p.ahead = make(map[wire.ClientID]uint64)
 	}
@@ -224,10 +222,7 @@ func (p *planner) state(client wire.ClientID) uint64 {
 			return clock
 		}
 	}
-	if home := p.lookup(client); home != 0 {
-		return p.store.Clients[home].Next
-	}
-	return 0
+	return p.store.State(client)
 }
 
 func (p *planner) stateAt(c *cursor) uint64 {
@@ -235,21 +230,6 @@ func (p *planner) stateAt(c *cursor) uint64 {
 		return p.store.Clients[c.home].Next
 	}
 	return p.state(c.Client)
-}
-
-type knownClient struct {
-	id   wire.ClientID
-	home uint32
-}
-
-func (p *planner) lookup(client wire.ClientID) uint32 {
-	k := &p.known[client%wire.ClientID(len(p.known))]
-	if k.home != 0 && k.id == client {
-		return k.home
-	}
-	home := p.clients.LookupClient(client)
-	*k = knownClient{client, home}
-	return home
 }
 
 func (p *planner) integrate(c *cursor, offset uint64) {

@@ -43,13 +43,13 @@ func (p *planner) leftOf(w *wire.Struct, home uint32) structs.Ref {
 	if w.Origin.Clock+1 == w.ID.Clock && w.Origin.Client == w.ID.Client && p.store.Clients[home].Next == w.ID.Clock {
 		return x.Last()
 	}
-	return p.tx.ItemEnding(p.lookup(w.Origin.Client), w.Origin.Clock)
+	return p.tx.ItemEnding(p.store.LookupClient(w.Origin.Client), w.Origin.Clock)
 }
 
 // rightOf returns the item that starts with the right origin of w. This is usually the item after left.
 func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 	s := p.store
-	home := p.lookup(w.Right.Client)
+	home := p.store.LookupClient(w.Right.Client)
 	if left != 0 && s.Items[left].Right != 0 {
 		next := s.Items[left].Right
 		if it := &s.Items[next]; it.Client == home && it.From() == w.Right.Clock {
@@ -65,10 +65,10 @@ func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 // here, because only a struct that falsely claims to be known can request that.
 func (p *planner) splitOrigins(w *wire.Struct) {
 	if w.Info&wire.InfoOrigin != 0 {
-		p.tx.SplitWhole(p.lookup(w.Origin.Client), w.Origin.Clock, w.Origin.Clock+1)
+		p.tx.SplitWhole(p.store.LookupClient(w.Origin.Client), w.Origin.Clock, w.Origin.Clock+1)
 	}
 	if w.Info&wire.InfoRight != 0 {
-		p.tx.SplitWhole(p.lookup(w.Right.Client), w.Right.Clock, w.Right.Clock)
+		p.tx.SplitWhole(p.store.LookupClient(w.Right.Client), w.Right.Clock, w.Right.Clock)
 	}
 }
 
@@ -77,10 +77,10 @@ func (p *planner) setOrigins(it *structs.Item, w *wire.Struct, home uint32, offs
 	if offset > 0 {
 		it.Origin, it.OriginClock = home, uint32(w.ID.Clock+offset-1)
 	} else if w.Info&wire.InfoOrigin != 0 {
-		it.Origin, it.OriginClock = p.lookup(w.Origin.Client), uint32(w.Origin.Clock)
+		it.Origin, it.OriginClock = p.store.LookupClient(w.Origin.Client), uint32(w.Origin.Clock)
 	}
 	if w.Info&wire.InfoRight != 0 {
-		it.RightOrigin, it.RightClock = p.lookup(w.Right.Client), uint32(w.Right.Clock)
+		it.RightOrigin, it.RightClock = p.store.LookupClient(w.Right.Client), uint32(w.Right.Clock)
 	}
 }
 
@@ -102,7 +102,7 @@ func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
 	if w.InRoot {
 		b = s.RootBranch(w.Root.Of(p.data))
 	} else {
-		it := &s.Items[s.FindItem(p.lookup(w.Parent.Client), w.Parent.Clock)]
+		it := &s.Items[s.FindItem(p.store.LookupClient(w.Parent.Client), w.Parent.Clock)]
 		if it.Kind != wire.KindType {
 			return 0
 		}
