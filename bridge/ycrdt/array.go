@@ -57,41 +57,15 @@ func (a *Array) Push(tx *Txn, values ...any) error {
 	return tx.insertValues(b, last, values)
 }
 
-// insertValues inserts values after left. Adjacent values for which isAny returns true share an item.
+// insertValues inserts values after left. The commit joins neighbours that can share an item.
 func (tx *Txn) insertValues(b *ytypes.Branch, left structs.Ref, values []any) (err error) {
 	right := tx.edit.Store.After(b, left)
-	var packed []byte
-	count := 0
-	flush := func() {
-		if count > 0 {
-			left = tx.edit.InsertContent(wire.KindAny, packed, count, left, right, b.Index)
-			packed, count = packed[:0], 0
-		}
-	}
 	for _, v := range values {
-		if !isAny(v) {
-			flush()
-			if left, err = tx.insertValue(v, left, right, b.Index); err != nil {
-				return err
-			}
-			continue
-		}
-		if packed, err = encodeValue(packed, v); err != nil {
+		if left, err = tx.insertValue(v, left, right, b.Index); err != nil {
 			return err
 		}
-		count++
 	}
-	flush()
 	return nil
-}
-
-// isAny reports whether v can share an item with its neighbours in an array.
-func isAny(v any) bool {
-	switch v.(type) {
-	case []byte, sharedType:
-		return false
-	}
-	return true
 }
 
 func (a *Array) Delete(tx *Txn, pos, n int) {
