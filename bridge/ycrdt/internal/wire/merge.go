@@ -109,6 +109,7 @@ func resort(live []*updateReader) []*updateReader {
 type merger struct {
 	out     updateWriter
 	curr    Struct
+	cut     uint64 // number of the first units of curr that were written already
 	data    []byte // the bytes that curr refers to
 	writing bool
 }
@@ -156,31 +157,29 @@ func (m *merger) bridge(next *Struct) {
 	}
 	end := m.curr.End()
 	m.flush()
-	m.curr = Struct{ID: ID{next.ID.Client, end}, Length: next.ID.Clock - end, Info: KindSkip}
+	m.curr, m.cut = Struct{ID: ID{next.ID.Client, end}, Length: next.ID.Clock - end, Info: KindSkip}, 0
 }
 
 // overlap handles next, a struct that starts inside curr or directly after it.
 func (m *merger) overlap(r *updateReader, next Struct) {
-	if over := m.curr.End() - next.ID.Clock; over > 0 {
-		if m.curr.Kind() == KindSkip {
-			m.curr.Length -= over
-		} else {
-			next = next.slice(r.data, over)
-		}
+	over := m.curr.End() - next.ID.Clock
+	if m.curr.Kind() == KindSkip {
+		m.curr.Length -= over
+		over = 0
 	}
 	if kind := m.curr.Kind(); kind == next.Kind() && (kind == KindGC || kind == KindSkip) {
-		m.curr.Length += next.Length
+		m.curr.Length += next.Length - over
 		return
 	}
 	m.flush()
-	m.curr, m.data = next, r.data
+	m.curr, m.cut, m.data = next, over, r.data
 	r.next()
 }
 
-func (m *merger) flush() { m.out.write(&m.curr, m.data, 0) }
+func (m *merger) flush() { m.out.write(&m.curr, m.data, m.cut) }
 
 func (m *merger) take(r *updateReader) {
-	m.curr, m.data, m.writing = r.curr, r.data, true
+	m.curr, m.cut, m.data, m.writing = r.curr, 0, r.data, true
 	r.next()
 }
 

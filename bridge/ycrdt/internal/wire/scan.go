@@ -24,7 +24,6 @@ type Struct struct {
 	TypeRef uint8 // only for KindType
 	From    int   // offset of the struct in the update
 	Content Span  // payload in the arena's form; for KindType, the node name
-	half    bool  // whether the text starts with half of a surrogate pair, encoded as U+FFFD before the content
 }
 
 // A Span is a range of the bytes of an update. (Slices would cost a write barrier each.)
@@ -69,7 +68,7 @@ func (r *StructReader) Next(w *Struct) {
 	w.ID = ID{r.Client, r.Clock}
 	w.From = r.Offset()
 	w.Info = r.Byte()
-	w.InRoot, w.half, w.Content = false, false, Span{}
+	w.InRoot, w.Content = false, Span{}
 	switch w.Info {
 	case KindGC, KindSkip:
 		w.Length = r.Uint()

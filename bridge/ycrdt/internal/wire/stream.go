@@ -107,14 +107,7 @@ func (w *Struct) appendTo(dst, data []byte, offset uint64) []byte {
 	case KindType:
 		return AppendType(dst, w.TypeRef, w.Content.Of(data))
 	}
-	return AppendContent(dst, kind, w.bytes(data), w.Length, offset)
-}
-
-func (w *Struct) bytes(data []byte) []byte {
-	if w.half {
-		return append([]byte(lib0.Replacement), w.Content.Of(data)...)
-	}
-	return w.Content.Of(data)
+	return AppendContent(dst, kind, w.Content.Of(data), w.Length, offset)
 }
 
 func (w *Struct) appendParent(dst, data []byte) []byte {
@@ -127,22 +120,4 @@ func (w *Struct) appendParent(dst, data []byte) []byte {
 		dst = lib0.AppendBytes(dst, w.Sub.Of(data))
 	}
 	return dst
-}
-
-// slice returns w, whose bytes are in data, without its first n units.
-func (w *Struct) slice(data []byte, n uint64) Struct {
-	right := *w
-	right.ID.Clock += n
-	right.Length -= n
-	if kind := w.Kind(); kind == KindGC || kind == KindSkip {
-		return right
-	}
-	right.Info |= InfoOrigin
-	right.Origin = ID{w.ID.Client, right.ID.Clock - 1}
-	if w.Kind() != KindDeleted {
-		prefix, rest := SliceContent(w.Kind(), w.Content.Of(data), n)
-		right.Content.from = right.Content.to - len(rest)
-		right.half = prefix != ""
-	}
-	return right
 }
