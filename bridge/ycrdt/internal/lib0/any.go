@@ -69,10 +69,10 @@ func (r *Reader) JSONText() []byte {
 	return b
 }
 
-// SkipAny skips one any value. If check is set, it also verifies the encoding of strings.
-func (r *Reader) SkipAny(check bool) { r.skipAny(check, 0) }
+// SkipAny skips one any value. It verifies the encoding of strings.
+func (r *Reader) SkipAny() { r.skipAny(0) }
 
-func (r *Reader) skipAny(check bool, depth int) {
+func (r *Reader) skipAny(depth int) {
 	if depth > MaxDepth {
 		r.Fail(ErrDepth)
 		return
@@ -86,28 +86,20 @@ func (r *Reader) skipAny(check bool, depth int) {
 	case tagFloat64, tagBigInt:
 		r.Skip(8)
 	case tagString:
-		r.skipText(check)
+		r.Text()
 	case tagBytes:
 		r.Bytes()
 	case tagObject:
 		for n := r.Uint(); n > 0 && r.err == nil; n-- {
-			r.skipText(check)
-			r.skipAny(check, depth+1)
+			r.Text()
+			r.skipAny(depth + 1)
 		}
 	case tagArray:
 		for n := r.Uint(); n > 0 && r.err == nil; n-- {
-			r.skipAny(check, depth+1)
+			r.skipAny(depth + 1)
 		}
 	default:
 		r.Fail(ErrTag)
-	}
-}
-
-func (r *Reader) skipText(check bool) {
-	if check {
-		r.Text()
-	} else {
-		r.Bytes()
 	}
 }
 

@@ -108,7 +108,7 @@ func TestAny(t *testing.T) {
 			t.Errorf("Any(%x) = %v, %v, want %v", got, back, r.Err(), c.v)
 		}
 		r = NewReader(got)
-		if r.SkipAny(true); r.Len() != 0 || r.Err() != nil {
+		if r.SkipAny(); r.Len() != 0 || r.Err() != nil {
 			t.Errorf("SkipAny(%x) leaves %d, %v", got, r.Len(), r.Err())
 		}
 	}
@@ -178,7 +178,7 @@ func TestAnyErrors(t *testing.T) {
 			t.Errorf("Any(%s) = %v, %v, want %v", data, v, r.Err(), want)
 		}
 		r = NewReader(unhex(t, data))
-		if r.SkipAny(true); !errors.Is(r.Err(), want) {
+		if r.SkipAny(); !errors.Is(r.Err(), want) {
 			t.Errorf("SkipAny(%s): %v, want %v", data, r.Err(), want)
 		}
 	}

@@ -36,7 +36,7 @@ func SkipValues(kind uint8, content []byte, n uint64) int {
 	r := lib0.NewReader(content)
 	for ; n > 0; n-- {
 		if kind == KindAny {
-			r.SkipAny(false)
+			r.SkipAny()
 		} else {
 			r.Bytes()
 		}

@@ -43,7 +43,6 @@ func (w *Struct) InheritsParent() bool { return w.Info&(InfoOrigin|InfoRight) !=
 // A StructReader reads the structs of one section of an update: the structs of one client.
 type StructReader struct {
 	lib0.Reader
-	Check  bool // whether to verify text, JSON and references
 	Client ClientID
 	Clock  uint64 // clock of the next struct
 	Left   uint64 // number of structs that are not read yet
@@ -128,12 +127,7 @@ func (r *StructReader) checkReference(to, from ID) {
 	}
 }
 
-func (r *StructReader) text() Span {
-	if r.Check {
-		return r.behind(r.Text())
-	}
-	return r.behind(r.Bytes())
-}
+func (r *StructReader) text() Span { return r.behind(r.Text()) }
 
 // behind returns the Span of b, which must be the bytes that were read last.
 func (r *StructReader) behind(b []byte) Span {
@@ -166,13 +160,13 @@ func (r *StructReader) readContent(w *Struct) {
 	case KindAny:
 		w.Length = r.Uint()
 		from = r.Offset()
-		r.skipMany(w.Length, func() { r.SkipAny(r.Check) })
+		r.skipMany(w.Length, r.SkipAny)
 	case KindFormat:
 		r.text()
 		r.json()
 	case KindDoc:
 		r.text()
-		r.SkipAny(r.Check)
+		r.SkipAny()
 	default:
 		r.Fail(errKind)
 	}
@@ -186,7 +180,7 @@ func (r *StructReader) readString(w *Struct) {
 	if lib0.ASCII(b) {
 		return
 	}
-	if r.Check && !utf8.Valid(b) {
+	if !utf8.Valid(b) {
 		r.Fail(lib0.ErrUTF8)
 		return
 	}
@@ -202,12 +196,7 @@ func (r *StructReader) skipMany(n uint64, skip func()) {
 	}
 }
 
-func (r *StructReader) json() Span {
-	if r.Check {
-		return r.behind(r.JSONText())
-	}
-	return r.behind(r.Bytes())
-}
+func (r *StructReader) json() Span { return r.behind(r.JSONText()) }
 
 // jsonValue reads one value of JSON content. The value may be "undefined".
 func (r *StructReader) jsonValue() {
@@ -250,7 +239,7 @@ type Update struct {
 // Scan checks and reads a whole update. Like Yjs it ignores bytes after the delete set.
 func Scan(update []byte) (*Update, error) {
 	u := &Update{Data: update}
-	r := StructReader{Reader: lib0.NewReader(update), Check: true}
+	r := StructReader{Reader: lib0.NewReader(update)}
 	n := r.Uint()
 	if n > uint64(r.Len()/3) {
 		r.Fail(lib0.ErrTruncated)
