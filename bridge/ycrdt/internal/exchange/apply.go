@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -249,12 +250,7 @@ func (p *planner) collectRest() pendingStructs {
 	if len(p.rest) == 0 {
 		return pendingStructs{}
 	}
-	slices.SortFunc(p.rest, func(a, b *cursor) int {
-		if a.Client > b.Client {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(p.rest, func(a, b *cursor) int { return cmp.Compare(b.Client, a.Client) })
 	out := lib0.AppendUint(nil, uint64(len(p.rest)))
 	for _, c := range p.rest {
 		from, count := c.peek().From, c.Left+1

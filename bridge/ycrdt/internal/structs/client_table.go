@@ -1,6 +1,7 @@
 package structs
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
@@ -15,27 +16,13 @@ type Client struct {
 	Index  ClockIndex
 }
 
-// linearClients is the maximum number of clients for which a lookup walks the table. Most documents have fewer clients
-// and need no map.
-const linearClients = 8
-
 type ClientTable struct {
 	Clients []Client // entry 0 is not used
 	index   map[wire.ClientID]uint32
 }
 
 // LookupClient returns the table index of id, or 0.
-func (t *ClientTable) LookupClient(id wire.ClientID) uint32 {
-	if t.index != nil {
-		return t.index[id]
-	}
-	for i := 1; i < len(t.Clients); i++ {
-		if t.Clients[i].ID == id {
-			return uint32(i)
-		}
-	}
-	return 0
-}
+func (t *ClientTable) LookupClient(id wire.ClientID) uint32 { return t.index[id] }
 
 func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 	if i := t.LookupClient(id); i != 0 {
@@ -43,14 +30,7 @@ func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 	}
 	i := uint32(len(t.Clients))
 	t.Clients = append(t.Clients, Client{ID: id})
-	if t.index != nil {
-		t.index[id] = i
-	} else if len(t.Clients) > linearClients {
-		t.index = make(map[wire.ClientID]uint32, 2*linearClients)
-		for j, c := range t.Clients[1:] {
-			t.index[c.ID] = uint32(j + 1)
-		}
-	}
+	t.index[id] = i
 	return i
 }
 
@@ -74,12 +54,7 @@ func (t *ClientTable) ActiveClients() []uint32 {
 }
 
 func (t *ClientTable) SortDescending(clients []uint32) {
-	slices.SortFunc(clients, func(a, b uint32) int {
-		if t.Clients[a].ID > t.Clients[b].ID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(clients, func(a, b uint32) int { return cmp.Compare(t.Clients[b].ID, t.Clients[a].ID) })
 }
 
 func (t *ClientTable) StateVector() wire.StateVector {

@@ -11,7 +11,7 @@ type Set struct {
 
 func NewSet() Set {
 	return Set{
-		ClientTable: ClientTable{Clients: make([]Client, 1)},
+		ClientTable: ClientTable{Clients: make([]Client, 1), index: make(map[wire.ClientID]uint32)},
 		Slab:        Slab{Items: make([]Item, 1)},
 	}
 }
