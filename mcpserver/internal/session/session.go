@@ -2,8 +2,9 @@
 // "changes" has reported changes and decisions to the client ([ChangeCursor]). For each document that the client has
 // read, it has a [ReadState]: the text at the last read, the ranges of the text that the client was shown, the client's
 // own marks in that text, and the decisions that were not reported to the client yet. It keeps at most 4096 documents.
-// Beyond that, it drops any of them, and the client must read that document again before it changes it. A Session gets the decisions from the workspace, and changes no documents. It has one lock; no
-// other lock is taken while that lock is held.
+// Beyond that, it drops any of them, and the client must read that document again before it changes it. A Session gets
+// the decisions from the workspace, and changes no documents. It has one lock; no other lock is taken while that lock is
+// held.
 package session
 
 import (
