@@ -35,7 +35,7 @@ func silently(t *testing.T, s *relaytest.Server, notes, n int) (written []string
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http"+strings.TrimPrefix(s.Address(), "ys")+"/d/"+id+"/update", bytes.NewReader(doc.EncodeStateAsUpdate(nil)))
 		noError(t, err)
 		r.Header.Set("Authorization", "Bearer "+s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Doc, ID: id, Permission: token.Full}}))
-		resp, err := http.DefaultClient.Do(r)
+		resp, err := people.Do(r)
 		noError(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusOK {

@@ -31,6 +31,9 @@ func (s *server) typist(t testing.TB) *typist {
 	return &typist{t: t, s: s, docs: make(map[string]*ycrdt.Doc)}
 }
 
+// people has connections of its own: the end of any httptest.Server breaks requests of the default client.
+var people = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
 // sync sends what the server lacks of a document, before it receives anything, and returns the document.
 func (p *typist) sync(name string) *ycrdt.Doc {
 	p.t.Helper()
@@ -40,10 +43,10 @@ func (p *typist) sync(name string) *ycrdt.Doc {
 		p.docs[name] = doc
 	}
 	url := "http://127.0.0.1:" + p.s.port + "/d/" + name
-	res, err := http.Post(url+"/update", "application/octet-stream", bytes.NewReader(doc.EncodeStateAsUpdate(nil)))
+	res, err := people.Post(url+"/update", "application/octet-stream", bytes.NewReader(doc.EncodeStateAsUpdate(nil)))
 	noError(p.t, err)
 	res.Body.Close()
-	res, err = http.Get(url + "/as-update")
+	res, err = people.Get(url + "/as-update")
 	noError(p.t, err)
 	update, err := io.ReadAll(res.Body)
 	res.Body.Close()
