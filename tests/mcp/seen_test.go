@@ -420,7 +420,7 @@ func (m *shownModel) write(t *testing.T, c *harness.MCPClient, rnd *rand.Rand, p
 	case 2:
 		got = c.Call(t, "replace_content", "entity_type", "note", "path", path, "content", after)
 	default:
-		if quoted = m.text[from:to]; quoted == "" {
+		if quoted = m.text[from:to]; quoted == "" || quoted == with {
 			return false, "", 0, 0
 		}
 		tool, args := "edit", []any{"file_path", path}
