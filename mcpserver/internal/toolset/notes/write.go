@@ -51,11 +51,12 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	if err != nil {
 		return none, err
 	}
-	if a.Content != nil {
-		_, body, _ := frontmatter.Split(text)
-		if err := textrange.CheckMarkup(textrange.Argument{Name: "content", Text: *a.Content}, c.Workspace.Options().View, before, text, body); err != nil {
-			return none, err
-		}
+	content, err := updateNoteArgs{Content: a.Content}.apply(p, before)
+	if err == nil {
+		err = a.checkMarkup(c, before, content)
+	}
+	if err != nil {
+		return none, err
 	}
 	res, err := c.Changes.Replace(ctx, p, known, text, fmt.Sprintf("change the note %s", p))
 	if err != nil {
@@ -82,6 +83,17 @@ func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 		return "", result.InvalidArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
 	}
 	return text, nil
+}
+
+func (a updateNoteArgs) checkMarkup(c *tool.Client, before, after string) error {
+	if a.Content == nil {
+		return nil
+	}
+	begin := 0
+	if _, _, own := frontmatter.Split(*a.Content); !own {
+		_, begin, _ = frontmatter.Split(before)
+	}
+	return textrange.CheckMarkup(textrange.Argument{Name: "content", Text: *a.Content}, c.Workspace.Options().View, before, after, begin)
 }
 
 func changesOf(before, after string) noteChanges {
