@@ -23,11 +23,13 @@ func (t *Undo) plan() (Plan, error) {
 		return Plan{}, t.nothingToUndo()
 	}
 	for _, w := range wants {
-		users := w.mark >= 0 && !t.layout.MarkOwners[w.mark].ByAgent
-		switch {
-		case w.run < 0, w.kind == textItem && !w.deleted && !w.changed && users: // a user's mark says since what is pending
+		if w.run < 0 || t.runs[w.run].Role == model.RoleLineBreakRemoved {
 			continue
-		case !w.deleted && w.key.decided && w.fact.IsPending():
+		}
+		if w.kind == textItem && w.mark >= 0 && !w.changed && !t.layout.MarkOwners[w.mark].ByAgent {
+			continue // a user has put it into a mark since the decision
+		}
+		if !w.deleted && w.key.decided && w.fact.IsPending() {
 			t.decision.Plain = append(t.decision.Plain, w.id)
 		}
 		t.decision.Again = append(t.decision.Again, model.DecidedRun{At: w.first, Role: t.runs[w.run].Role})
