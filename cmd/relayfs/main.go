@@ -23,7 +23,7 @@ func init() { runtime.LockOSThread() }
 
 func main() {
 	quietinit.Restore()
-	tuneHeap()
+	go returnMemory()
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores SIGHUP
 		ending = append(ending, syscall.SIGHUP)

@@ -178,7 +178,7 @@ func (a *all) goTest(name string, packages []string, scale int, args ...string) 
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", need.ScaleEnv, a.scale*scale))
 	// These tests make much garbage and keep little: by default, collecting it takes a third of their time. With the race
-	// detector it takes little. The driven program tunes its own collector, which GOGC would prevent.
+	// detector it takes little. Driven programs run with the settings that users have.
 	if name == "plain" {
 		cmd.Env = append(cmd.Env, "GOGC=400", "GOMEMLIMIT=1GiB")
 	}
