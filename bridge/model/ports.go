@@ -320,8 +320,8 @@ type Store interface {
 	// DocPath returns the path of a document, or "" if it has none.
 	DocPath(id DocID) (Path, error)
 	// DocsOf returns candidates for the document of a file. First it lists the documents whose last known file has the
-	// stamp, then the documents whose file had a text with the given sum. It is called rarely. It sets only ID and Path.
-	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
+	// stamp, then the documents whose file had the given text, if it is not blank. It sets only ID and Path.
+	DocsOf(file Stamp, raw string) ([]StoredDoc, error)
 	// Located calls fn with each document that has a path, including those of removed notes (Path.Ended). fn must not
 	// call the store.
 	Located(fn func(StoredDoc)) error

@@ -143,12 +143,12 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	more, err := n.store.DocsOf(n.stamp, model.SumOf(raw))
+	more, err := n.store.DocsOf(n.stamp, raw)
 	if err != nil {
 		return err
 	}
-	if here == "" && !attribution.MarksIn(raw) {
-		more = more[:min(len(more), maxAlike)]
+	if here == "" && len(more) > maxAlike && !attribution.MarksIn(raw) {
+		more = more[:maxAlike]
 	}
 	for _, d := range append(list, more...) {
 		if mine, err := n.isDocumentOf(ctx, d, raw, n.stamp); err != nil {
@@ -161,7 +161,7 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model
 		n.id = here
 		return nil
 	}
-	if attribution.MarksIn(raw) {
+	if len(n.missing) > 0 && attribution.MarksIn(raw) {
 		for _, d := range n.missing {
 			h, err := n.store.Load(d.ID)
 			if err != nil {
@@ -212,7 +212,7 @@ func (n *Locked) isOfOther(ctx context.Context, file model.Stamp) bool {
 			return true
 		}
 	}
-	docs, err := n.store.DocsOf(file, model.ContentSum{})
+	docs, err := n.store.DocsOf(file, "")
 	return err == nil && slices.ContainsFunc(docs, func(d model.StoredDoc) bool {
 		other, err := n.isDocumentOf(ctx, d, "", file)
 		return err == nil && other
@@ -245,7 +245,7 @@ func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string
 	case same:
 		return false, nil
 	case alike:
-		others, err := n.store.DocsOf(there, model.SumOf(string(data)))
+		others, err := n.store.DocsOf(there, string(data))
 		return slices.ContainsFunc(others, func(other model.StoredDoc) bool { return other.ID != d.ID }), err
 	}
 	return true, nil

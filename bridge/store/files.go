@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
@@ -43,13 +44,16 @@ func (x *fileIndex) add(e *wal.Entry) {
 	}
 }
 
-func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.StoredDoc, err error) {
+func (s *Store) DocsOf(file model.Stamp, raw string) (list []model.StoredDoc, err error) {
 	if err := s.indexFiles(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ids := slices.Clone(s.files.bySum[sum])
+	var ids []model.DocID
+	if len(s.files.bySum) > 0 && strings.TrimSpace(raw) != "" {
+		ids = slices.Clone(s.files.bySum[model.SumOf(raw)])
+	}
 	if id, ok := s.files.byFile[file.File()]; ok {
 		ids = slices.Insert(slices.DeleteFunc(ids, func(other model.DocID) bool { return other == id }), 0, id)
 	}
