@@ -27,8 +27,7 @@ func Hunks(old, new align.Side, fragment bool, hunks []align.Hunk) []align.Hunk 
 		return hunks
 	}
 	p := newLayout(old, new, fragment)
-	compared := p.unbroken(p.reshaped(hunks))
-	hunks = slices.Clone(compared)
+	hunks = slices.Clone(p.unbroken(p.reshaped(hunks)))
 	for k, h := range hunks {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
@@ -38,26 +37,19 @@ func Hunks(old, new align.Side, fragment bool, hunks []align.Hunk) []align.Hunk 
 	}
 	for _, r := range []reach{{}, {behind: 1}, {before: 1}, {1, 1}} {
 		stretches := p.stretches(r)
-		for _, place := range []func([]align.Hunk) ([]align.Hunk, cost){p.asIs, p.improve} {
-			for _, s := range stretches {
-				for whole := range p.replaced(hunks, s) {
-					if best.brokenConstructs == 0 || p.work < 0 {
-						return hunks
-					}
-					if whole, c := place(whole); c.less(best) {
-						hunks, best = whole, c
-					}
+		for _, s := range stretches {
+			for whole := range p.replaced(hunks, s) {
+				if best.brokenConstructs == 0 || p.work < 0 {
+					return hunks
+				}
+				if whole, c := p.improve(whole); c.less(best) {
+					hunks, best = whole, c
 				}
 			}
 		}
 	}
-	if placed, c := p.improve(compared); c.less(best) {
-		return placed
-	}
 	return hunks
 }
-
-func (p *layout) asIs(hunks []align.Hunk) ([]align.Hunk, cost) { return hunks, p.cost(hunks) }
 
 // reach has the numbers of unchanged blocks by which a stretch is extended at its start and at its end.
 type reach struct{ before, behind int }
@@ -254,25 +246,23 @@ func shows(kind block.Kind, pending, text string) bool {
 	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == strings.TrimSpace(text)
 }
 
-// improve finds better places for hunks, one after the other, in up to two rounds, until no block breaks or the work
-// limit is reached. It changes the given slice.
+// improve finds better places for hunks, one after the other, until no block breaks or the work limit is reached. It
+// changes the given slice.
 func (p *layout) improve(hunks []align.Hunk) ([]align.Hunk, cost) {
 	best := p.cost(hunks)
-	for range 2 {
-		for k := range hunks {
-			limit := between(hunks, k, len(p.old.Text))
-			if best.brokenConstructs == 0 || p.work < 0 {
-				return hunks, best
-			}
-			start := hunks[k]
-			for _, h := range p.candidates(start, limit) {
-				hunks[k] = h
-				if c := p.cost(hunks); c.less(best) {
-					start, best = h, c
-				}
-			}
-			hunks[k] = start
+	for k := range hunks {
+		limit := between(hunks, k, len(p.old.Text))
+		if best.brokenConstructs == 0 || p.work < 0 {
+			break
 		}
+		start := hunks[k]
+		for _, h := range p.candidates(start, limit) {
+			hunks[k] = h
+			if c := p.cost(hunks); c.less(best) {
+				start, best = h, c
+			}
+		}
+		hunks[k] = start
 	}
 	return hunks, best
 }
