@@ -109,8 +109,6 @@ var about = map[string]struct{ when, what, example string }{
 		"我们{--四月种--}{++五月植++}豆子"},
 	"pairs": {"two changes add, remove or replace the two ends of a pair", "they become one change",
 		"Keep the {--word--}{++**word**++} here."},
-	"survival": {"a line has many changes and keeps too few words between them", "they become one change",
-		"{--Red beans grow. Old sheds stand. Big ponds freeze. Wet dogs--}{++New rice grows. Small huts stand. Dark seas freeze. Grey cats++} wait."},
 	"sentences": {"a sentence has many changes and keeps too few words between them", "they become one change",
 		"The garden is old and big. {--Red beans in May, sown in rows, grow--}{++Rice in June, kept in water, stands++}. The pond is cold and deep."},
 	"line break first": {"whole lines are added or removed", "the mark begins with a line break, at the end of a line that stays",

@@ -26,7 +26,6 @@ type MergeRule struct {
 // MergeRules apply after CoalesceRules. Each rule applies to the result of the previous one.
 var MergeRules = []MergeRule{
 	{"pairs", foldPairs},
-	{"survival", foldLine},
 	{"sentences", foldSentences},
 }
 
@@ -98,19 +97,9 @@ func foldPairs(w *tokenDiff, changes []change) []change {
 	})
 }
 
-// maxScattered is the maximum number of changes of a line or sentence that stay separate even if little text separates
+// maxScattered is the maximum number of changes of a sentence that stay separate even if little text separates
 // them, so that a user can decide on each change.
 const maxScattered = 3
-
-func foldLine(w *tokenDiff, changes []change) []change {
-	if len(changes) <= maxScattered {
-		return changes
-	}
-	if _, kept, _ := w.countKept(w.all()); 100*kept < w.survival*min(w.old.words, w.new.words) {
-		changes = []change{changes[0].through(changes[len(changes)-1])}
-	}
-	return changes
-}
 
 func foldSentences(w *tokenDiff, changes []change) []change {
 	if len(changes) <= maxScattered || w.survival == 0 {

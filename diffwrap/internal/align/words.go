@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// wordHunks appends the changes between two pieces of text, word by word. survival is the percentage of the shorter
-// piece's words that must stay. If fewer words stay, many changes become one change from the first to the last.
+// wordHunks appends the changes between two pieces of text, word by word. survival is the percentage of a sentence's
+// words that must stay. If fewer words stay, many changes of the sentence become one change.
 func wordHunks(r *Comparer, hunks []Hunk, o, n *lineText, piece Hunk, survival int) []Hunk {
 	w := tokenScript(r, o.Side, n.Side, piece)
 	w.survival = survival
@@ -126,8 +126,7 @@ type tokens struct {
 	text  string // contains the piece
 	list  []markdown.Token
 	ids   []int
-	words int // number of tokens that are neither blanks nor symbols
-	bytes int // total length of these tokens
+	bytes int // total length of the tokens that are neither blanks nor symbols
 }
 
 func (t *tokens) read(r *Comparer, s Side, piece span.Span) {
@@ -135,7 +134,6 @@ func (t *tokens) read(r *Comparer, s Side, piece span.Span) {
 	*t = tokens{Span: piece, text: s.Text, list: list, ids: intern(r, t.ids[:0], s.Text, list)}
 	for _, tok := range t.list {
 		if tok.IsWord() {
-			t.words++
 			t.bytes += tok.Len()
 		}
 	}

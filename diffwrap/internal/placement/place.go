@@ -27,7 +27,8 @@ func Hunks(old, new align.Side, fragment bool, hunks []align.Hunk) []align.Hunk 
 		return hunks
 	}
 	p := newLayout(old, new, fragment)
-	hunks = slices.Clone(p.unbroken(p.reshaped(hunks)))
+	compared := p.unbroken(p.reshaped(hunks))
+	hunks = slices.Clone(compared)
 	for k, h := range hunks {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
@@ -47,6 +48,9 @@ func Hunks(old, new align.Side, fragment bool, hunks []align.Hunk) []align.Hunk 
 				}
 			}
 		}
+	}
+	if placed, c := p.improve(compared); c.less(best) {
+		return placed
 	}
 	return hunks
 }
