@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -56,8 +57,8 @@ func (u *Units) hasSyntax(s diffwrap.Span) bool {
 }
 
 // Corrected returns the edits that rewrite marks from the facts where both differ. known has the known marks of the text.
-// They differ if a delimiter of an agent is part of the text, or if pending text is in an agent's mark of the other kind.
-// Other pending text outside of marks is a user's decision: the user has removed the delimiters. Unmarked suggestions lost
+// They differ if a delimiter of an agent is part of the text, or if pending text is in an agent's mark of the other kind or
+// of another suggestion. Other pending text outside of marks is a user's decision: the user has removed the delimiters. Unmarked suggestions lost
 // them to another mount's decision or write.
 func (t *Table) Corrected(u *Units, known diffwrap.Known) (edits []diffwrap.Edit) {
 	if u.facts == nil {
@@ -79,15 +80,17 @@ func (t *Table) Corrected(u *Units, known diffwrap.Known) (edits []diffwrap.Edit
 	isUnmarked := t.unmarkedIn(u)
 	for _, c := range text {
 		agents := c.Mark >= 0 && u.hasSyntax(marks[c.Mark].Span)
+		var owner *Suggestion
 		for p := range u.In(c.Span) {
 			char, of := p.mark()
 			stray := p.isSyntax() && strings.ContainsAny(p.Of(u.Raw), "{}+-~")
 			switch {
 			case c.Mark < 0 && (stray || of != nil):
 				add(p.Span, stray || isUnmarked(of))
-			case agents && (stray || char == "+" && c.Deleted || char == "-" && c.Added):
+			case agents && (stray || of != nil && (owner != nil && of != owner || c.Deleted != (char == "-"))):
 				add(marks[c.Mark].Span, true)
 			}
+			owner = cmp.Or(of, owner)
 		}
 	}
 	for _, p := range parts {
