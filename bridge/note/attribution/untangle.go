@@ -57,9 +57,9 @@ func (u *Units) hasSyntax(s diffwrap.Span) bool {
 }
 
 // Corrected returns the edits that rewrite marks from the facts where both differ. known has the known marks of the text.
-// They differ if a delimiter of an agent is part of the text, or if pending text is in an agent's mark of the other kind or
-// of another suggestion. Other pending text outside of marks is a user's decision: the user has removed the delimiters. Unmarked suggestions lost
-// them to another mount's decision or write.
+// They differ if a delimiter of an agent is part of the text, or if pending text is in an agent's mark of the other kind
+// or of another suggestion. Other pending text outside of marks is a user's decision: the user has removed the
+// delimiters. Unmarked suggestions lost them to another mount's decision or write.
 func (t *Table) Corrected(u *Units, known diffwrap.Known) (edits []diffwrap.Edit) {
 	if u.facts == nil {
 		return nil
