@@ -250,23 +250,25 @@ func shows(kind block.Kind, pending, text string) bool {
 	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == strings.TrimSpace(text)
 }
 
-// improve finds better places for hunks, one after the other, until no block breaks or the work limit is reached. It
-// changes the given slice.
+// improve finds better places for hunks, one after the other, in up to two rounds, until no block breaks or the work
+// limit is reached. It changes the given slice.
 func (p *layout) improve(hunks []align.Hunk) ([]align.Hunk, cost) {
 	best := p.cost(hunks)
-	for k := range hunks {
-		limit := between(hunks, k, len(p.old.Text))
-		if best.brokenConstructs == 0 || p.work < 0 {
-			break
-		}
-		start := hunks[k]
-		for _, h := range p.candidates(start, limit) {
-			hunks[k] = h
-			if c := p.cost(hunks); c.less(best) {
-				start, best = h, c
+	for range 2 {
+		for k := range hunks {
+			limit := between(hunks, k, len(p.old.Text))
+			if best.brokenConstructs == 0 || p.work < 0 {
+				return hunks, best
 			}
+			start := hunks[k]
+			for _, h := range p.candidates(start, limit) {
+				hunks[k] = h
+				if c := p.cost(hunks); c.less(best) {
+					start, best = h, c
+				}
+			}
+			hunks[k] = start
 		}
-		hunks[k] = start
 	}
 	return hunks, best
 }
