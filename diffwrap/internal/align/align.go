@@ -22,11 +22,13 @@ import (
 )
 
 // Exact finds a small change. It does not make the change readable.
-func (r *Comparer) Exact(old, new Side) []Hunk {
+func (r *Comparer) Exact(old, new Side) []Hunk { return compareExact(r, old, new, mode{exact: true}) }
+
+func compareExact(r *Comparer, old, new Side, m mode) []Hunk {
 	if (old.Text == "") != (new.Text == "") {
 		return []Hunk{{span.New(0, len(old.Text)), span.New(0, len(new.Text))}}
 	}
-	return compare(r, old, new, mode{exact: true})
+	return compare(r, old, new, m)
 }
 
 // Readable finds a change that is easy to read: it prefers one readable change to several unreadable ones (see pair.go,

@@ -8,7 +8,12 @@ import (
 // Diff implements diffwrap.Diff.
 func Diff(old, new string) []span.Edit {
 	r := &Comparer{}
-	return edits(smallest(old, new, r.Exact(Side{Text: old}, Side{Text: new})), new)
+	return edits(smallest(old, new, typed(r, old, new)), new)
+}
+
+// typed compares a text with the text that a user made of it.
+func typed(r *Comparer, old, new string) []Hunk {
+	return compareExact(r, Side{Text: old}, Side{Text: new}, mode{exact: true, typed: true})
 }
 
 // smallest returns the hunks, or a single hunk if it is as small, because the text was probably changed in one place.
@@ -32,7 +37,7 @@ func Words(old, new string) []span.Edit {
 func DiffKeepingWords(old, new string, letters bool) []span.Edit {
 	var r Comparer
 	keep := func(hunks []Hunk) []Hunk { return r.KeepWords(Side{Text: old}, Side{Text: new}, hunks, letters) }
-	return edits(keep(smallest(old, new, keep(r.Exact(Side{Text: old}, Side{Text: new})))), new)
+	return edits(keep(smallest(old, new, keep(typed(&r, old, new)))), new)
 }
 
 func edits(hunks []Hunk, new string) []span.Edit {

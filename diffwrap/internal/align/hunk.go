@@ -18,5 +18,6 @@ func (h Hunk) Grow(before, after int) Hunk {
 
 type mode struct {
 	exact    bool // see Exact
+	typed    bool // see matchLines; also exact
 	fragment bool // see Readable
 }

@@ -54,8 +54,9 @@ type lineMatcher struct {
 	match          []int
 }
 
-// between matches two ranges of lines. If there are too many lines to compare their similarity, it matches a longest
-// common subsequence, and then the ranges between the lines of that in the same way.
+// between matches two ranges of lines. If there are too many lines to compare their similarity, or no line equals several
+// lines, it matches a longest common subsequence. Diff then matches the ranges between these lines, because users type in
+// several lines at once.
 func (m *lineMatcher) between(old, new span.Span) {
 	part := func(old, new span.Span) {
 		m.Part(m.oldIDs[old.Start:old.End], m.newIDs[new.Start:new.End], new.Start, m.match[old.Start:old.End])
@@ -66,7 +67,7 @@ func (m *lineMatcher) between(old, new span.Span) {
 	}
 	oldFull, newFull := filled(m.old, old), filled(m.new, new)
 	var pairs [][2]int
-	few := len(oldFull)*len(newFull) <= maxSimilar
+	few := len(oldFull)*len(newFull) <= maxSimilar && (m.old.typed || m.repeats(oldFull, newFull))
 	if few {
 		pairs, _ = pairLines(wordsOfLines(m.old, oldFull), wordsOfLines(m.new, newFull), m.old.exact)
 	} else {
@@ -77,7 +78,7 @@ func (m *lineMatcher) between(old, new span.Span) {
 		}
 	}
 	rest := part
-	if !few && len(pairs) > 0 {
+	if m.old.typed && !few && len(pairs) > 0 {
 		rest = m.between
 	}
 	for _, p := range pairs {
@@ -89,6 +90,22 @@ func (m *lineMatcher) between(old, new span.Span) {
 		old.Start, new.Start = i+1, j+1
 	}
 	rest(old, new)
+}
+
+// repeats reports whether a line equals several lines of the other side.
+func (m *lineMatcher) repeats(old, new []int) bool {
+	count := make(map[int][2]int, len(old))
+	for _, i := range old {
+		count[m.oldIDs[i]] = [2]int{count[m.oldIDs[i]][0] + 1, 0}
+	}
+	for _, j := range new {
+		n, ok := count[m.newIDs[j]]
+		if n[1]++; ok && n[0]*n[1] > 1 {
+			return true
+		}
+		count[m.newIDs[j]] = n
+	}
+	return false
 }
 
 func filled(p *lineText, lines span.Span) []int {
