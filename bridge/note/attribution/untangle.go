@@ -2,8 +2,8 @@ package attribution
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -47,6 +47,14 @@ func (t *Table) Leftovers(u *Units) (edits []diffwrap.Edit) {
 // isSyntax reports whether the character is part of an agent's mark that is not a comment.
 func (f *Fact) isSyntax() bool { return f.Syntax && f.By != nil && f.Ins.Of == nil }
 
+var markDelimiter = regexp.MustCompile(`^[{}+~-]+$|\{(\+\+|--|~~)|(\+\+|--|~~)\}`)
+
+// isDelimiter reports whether p has delimiters of an agent's mark, or what is left of one. A comment that is to be
+// deleted is text.
+func (u *Units) isDelimiter(p Piece) bool {
+	return p.isSyntax() && p.Pending(true) == nil && markDelimiter.MatchString(p.Of(u.Raw))
+}
+
 func (u *Units) hasSyntax(s diffwrap.Span) bool {
 	for p := range u.In(s) {
 		if p.isSyntax() {
@@ -83,7 +91,7 @@ func (t *Table) Corrected(u *Units, known diffwrap.Known) (edits []diffwrap.Edit
 		var owner *Suggestion
 		for p := range u.In(c.Span) {
 			char, of := p.mark()
-			stray := p.isSyntax() && strings.ContainsAny(p.Of(u.Raw), "{}+-~")
+			stray := u.isDelimiter(p)
 			switch {
 			case c.Mark < 0 && (stray || of != nil):
 				add(p.Span, stray || isUnmarked(of))
@@ -118,7 +126,7 @@ func (u *Units) rewritten(s diffwrap.Span) (edits []diffwrap.Edit) {
 		}
 	}
 	for p := range u.In(s) {
-		if p.isSyntax() {
+		if u.isDelimiter(p) {
 			next.Len = p.End - next.Off
 			continue
 		}
