@@ -276,11 +276,16 @@ func TestStrays(t *testing.T) {
 // Where delimiters of agents and the facts differ, the facts count, except for pending text without delimiters.
 func TestMarksFollowTheFacts(t *testing.T) {
 	agent := &Writer{author: "agent", agent: true}
-	of := Atom{Of: &Suggestion{ID: "1", Writer: agent, add: []model.IDRange{{Client: 1, Len: 20}}}}
+	suggestion := func(id string) Atom {
+		return Atom{Of: &Suggestion{ID: id, Writer: agent, add: []model.IDRange{{Client: 1, Len: 20}}}}
+	}
+	of := suggestion("1")
 	facts := map[byte]*Fact{
 		's': {By: agent, Syntax: true},
 		'+': {By: agent, Ins: of},
 		'-': {Dels: []Atom{of}},
+		'2': {By: agent, Ins: suggestion("2")},
+		'c': {By: agent, Syntax: true, Dels: []Atom{of}}, // of a comment
 		'.': new(Fact),
 	}
 	for _, tt := range []struct{ raw, facts, want string }{
@@ -293,6 +298,9 @@ func TestMarksFollowTheFacts(t *testing.T) {
 		{"{--a--}bc", "sss-sss-.", "{--a--}bc"},
 		{"{++a++}b c", "sss+sss-..", "{++a++}b c"},
 		{"a {--b--}", "-.sss-sss", "a {--b--}"},
+		{"{++abc++}", "sss+2+sss", "{++a++}{++b++}{++c++}"},
+		{"{--{>--}{-->c<<}--}", "ssscc" + "ssssss" + "ccccc" + "sss", "{--{>--}{-->c<<}--}"},
+		{"{++{--{>>c<<}--}a++}", "ssssss" + "ccccccc" + "sss+sss", "{--{>>c<<}--}{++a++}"},
 	} {
 		u := UnitsOf(tt.raw, make([]ycrdt.Run, len(tt.raw)))
 		for i := range tt.raw {
