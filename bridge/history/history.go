@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -32,9 +33,12 @@ type Point struct {
 	Time  time.Time `json:"time,omitzero"`
 }
 
+// UnknownError is an fs.ErrNotExist: the store does not have the requested state.
 type UnknownError struct{ Reason string }
 
 func (e *UnknownError) Error() string { return e.Reason }
+
+func (e *UnknownError) Unwrap() error { return fs.ErrNotExist }
 
 // At returns a view of the note at a point, and the last entry up to it. The text has all or none of the plain
 // changes that one author made in one minute.

@@ -603,7 +603,7 @@ func (j journalView) item(id, batch string) (item, in string, err error) {
 			switch {
 			case !strings.HasPrefix(x.ID, id) || x.ID == item:
 			case item != "":
-				return "", "", fmt.Errorf("%q matches several ids, %s and %s: give more characters", id, item, x.ID)
+				return "", "", model.RefusedError(fmt.Errorf("%q matches several ids, %s and %s: give more characters", id, item, x.ID))
 			default:
 				item, in = x.ID, e.BatchOf()
 			}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -85,7 +84,7 @@ func NewHandler(s Backend) http.Handler {
 	HandleGet(mux, pastPath, func(r *http.Request) (any, error) {
 		var when history.Point
 		if err := json.Unmarshal([]byte(r.FormValue("when")), &when); err != nil {
-			return nil, cli.Usage(err)
+			return nil, cli.Usagef("when: %w", err)
 		}
 		view, err := diffwrap.ParseView(r.FormValue("view"))
 		if err != nil {
@@ -199,7 +198,7 @@ func (h *handler) check() map[string]string {
 func (h *handler) store(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(h.Stores, func(f backup.Folder) bool { return f.Name == r.FormValue("folder") })
 	if i < 0 {
-		WriteError(w, fmt.Errorf("unknown folder %q", r.FormValue("folder")))
+		WriteError(w, cli.Usagef("unknown folder %q", r.FormValue("folder")))
 		return
 	}
 	s := h.Stores[i].Store

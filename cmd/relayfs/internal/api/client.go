@@ -92,9 +92,9 @@ func (c *Client) Forward(r *http.Request, path string, take func(*http.Response)
 			header.Set(name, v)
 		}
 	}
-	body, err := io.ReadAll(r.Body)
+	body, err := readBody(r)
 	if err != nil {
-		return cli.Usage(err)
+		return err
 	}
 	return c.owner.Do(r.Context(), r.Method, path, r.URL.Query(), header, body, take)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -133,7 +133,7 @@ func (h *handler) call(ctx context.Context, r CallRequest) (CallResult, error) {
 		if h.Workspace.Options().ReadOnly {
 			return CallResult{}, &model.Error{Op: r.Tool, Path: model.Path(r.Read), Err: model.ErrReadOnly}
 		}
-		return CallResult{}, fmt.Errorf("unknown tool %q", r.Tool)
+		return CallResult{}, cli.Usagef("unknown tool %q", r.Tool)
 	}
 	return CallResult{res.Text, res.IsError, res.Next}, res.Err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/mcpserver"
 )
 
 func HandleGet(mux *http.ServeMux, path string, get func(*http.Request) (any, error)) {
@@ -25,8 +27,11 @@ func HandleGet(mux *http.ServeMux, path string, get func(*http.Request) (any, er
 func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Context, Q) (A, error)) {
 	mux.HandleFunc("POST "+path, jsonHandler(func(r *http.Request) (any, error) {
 		var req Q
-		body, err := io.ReadAll(r.Body)
-		if err == nil && !utf8.Valid(body) {
+		body, err := readBody(r)
+		if err != nil {
+			return nil, err
+		}
+		if !utf8.Valid(body) {
 			err = model.ErrInvalidUTF8 // package json would replace the invalid bytes
 		}
 		if err == nil {
@@ -42,6 +47,18 @@ func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Conte
 		}
 		return do(r.Context(), req)
 	}))
+}
+
+// readBody reads the body of a request. The limit allows the largest note with every character escaped.
+func readBody(r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mcpserver.MaxMessage))
+	if errors.As(err, new(*http.MaxBytesError)) {
+		err = fmt.Errorf("the request is longer than %d MiB", mcpserver.MaxMessage>>20)
+	}
+	if err != nil {
+		err = cli.Usage(err)
+	}
+	return body, err
 }
 
 func jsonHandler(get func(*http.Request) (any, error)) http.HandlerFunc {

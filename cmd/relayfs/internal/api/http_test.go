@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
+	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // What a client sends is not changed: a request that is no text is refused.
@@ -20,6 +22,24 @@ func TestInvalidRequests(t *testing.T) {
 		if w.Code != want || want == 400 && !strings.HasPrefix(w.Body.String(), "invalid JSON in the request: ") {
 			t.Errorf("%q: %d %s", body, w.Code, w.Body)
 		}
+	}
+}
+
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += len(p)
+	return copy(p, bytes.Repeat([]byte(" "), len(p))), nil
+}
+
+// A client that sends without end does not fill the memory.
+func TestEndlessRequest(t *testing.T) {
+	mux := http.NewServeMux()
+	HandlePost(mux, "/echo", func(_ context.Context, text string) (string, error) { return text, nil })
+	w, body := httptest.NewRecorder(), &endless{}
+	mux.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/echo", body))
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "longer than 97 MiB") || body.read > 2*mcpserver.MaxMessage {
+		t.Errorf("after %d bytes: %d %s", body.read, w.Code, w.Body)
 	}
 }
 

@@ -27,7 +27,6 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
@@ -47,9 +46,6 @@ const wrongToken = "the page's address has changed: open the new address that 'r
 
 // writeTimeout is the maximum time of one write to a client that does not read.
 const writeTimeout = time.Minute
-
-// maxBody is the maximum size in bytes of the body of a request to the API. It allows the new text of a suggestion.
-const maxBody = 2 * model.MaxNote
 
 // addressFile is a file in the state folder of a vault with the port and the token of its newest page. An open page can
 // reconnect as long as both stay the same. Programs on this machine read the file to find the API (docs/review-api.md).
@@ -104,7 +100,7 @@ func (p *Page) handler(c *api.Client) http.Handler {
 	p.serveAPI(routes, c)
 	mux := http.NewServeMux()
 	ports.Health(mux, func() error { return c.Ready(context.Background()) })
-	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, wrongToken, http.MaxBytesHandler(routes, maxBody))))
+	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, wrongToken, routes)))
 	mux.Handle("/", http.FileServerFS(files))
 	return withPolicy(ports.RequireLoopbackHost(gzhttp.GzipHandler(mux))) // compression is useful over SSH tunnels
 }
