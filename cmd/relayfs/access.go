@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
@@ -51,16 +52,21 @@ func newCatCommand(e *env) *cobra.Command {
 		Args:  usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.askAbout(cmd.Context(), e, args, func(c *api.Client, paths []string) error {
+				var failed error
 				for _, path := range paths {
 					data, err := c.Text(cmd.Context(), path)
+					if errors.As(err, new(*owner.RefusedError)) {
+						failed = errors.Join(failed, err) // like cat, print the other notes
+						continue
+					}
+					if err == nil {
+						err = cli.Note(e.stdout, string(data))
+					}
 					if err != nil {
 						return err
 					}
-					if err := cli.Note(e.stdout, string(data)); err != nil {
-						return err
-					}
 				}
-				return nil
+				return failed
 			})
 		},
 	}

@@ -44,6 +44,7 @@ func TestAccessWithoutAMount(t *testing.T) {
 			expect(run("", "cat", "Vault/Sub/Note", "Vault/Data.bin"), 0, "We sell two apples, 🍏 and more\x00\xff\n", "")
 			expect(run("", "cat", "Vault/../../etc/passwd"), 1, "", "..")
 			expect(run("", "cat", "Vault/None.md"), 1, "", "does not exist")
+			expect(run("", "cat", "Vault/None.md", "Vault/Data.bin", "Vault/Sub"), 1, "\x00\xff\n", `"Vault/Sub": is a folder`)
 			expect(run("", "grep", "-i", "APPLES"), 0, "Vault/Sub/Note.md:1:We sell two apples, 🍏 and more\n", "")
 			expect(run("", "grep", "-c", "line of", "Vault/Long.md"), 0, "Vault/Long.md:5000\n", "")
 			expect(run("", "grep", "pears"), 1, "", "")
