@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Globs match as in ripgrep's --glob. A pattern without a slash matches a name at any depth. A pattern with a slash
@@ -22,7 +22,7 @@ type Globs struct {
 }
 
 type pattern struct {
-	glob    string
+	glob    model.Glob
 	exclude bool
 	dirs    bool // whether only folders match
 }
@@ -30,20 +30,22 @@ type pattern struct {
 func ParseGlobs(patterns ...string) (Globs, error) {
 	var s Globs
 	for _, text := range patterns {
-		p := pattern{glob: text}
-		p.glob, p.exclude = strings.CutPrefix(p.glob, "!")
-		p.glob, p.dirs = strings.CutSuffix(p.glob, "/")
-		if strings.Contains(p.glob, "/") {
-			p.glob = strings.TrimPrefix(p.glob, "/")
+		var p pattern
+		glob, exclude := strings.CutPrefix(text, "!")
+		glob, p.dirs = strings.CutSuffix(glob, "/")
+		if strings.Contains(glob, "/") {
+			glob = strings.TrimPrefix(glob, "/")
 		} else {
-			p.glob = "**/" + p.glob
+			glob = "**/" + glob
 		}
-		if strings.HasSuffix(p.glob, "/**") {
-			p.glob += "/*" // matches the content of a folder, not the folder itself
+		if strings.HasSuffix(glob, "/**") {
+			glob += "/*" // matches the content of a folder, not the folder itself
 		}
-		if !doublestar.ValidatePattern(p.glob) {
-			return Globs{}, fmt.Errorf("glob %q is not valid: check that every [ and { is closed", text)
+		var err error
+		if p.glob, err = model.ParseGlob(glob); err != nil {
+			return Globs{}, fmt.Errorf("glob %.200q is not valid: %w", text, err)
 		}
+		p.exclude = exclude
 		s.patterns = append(s.patterns, p)
 		s.includes = s.includes || !p.exclude
 	}
@@ -98,7 +100,7 @@ func (s Globs) Has(p string) bool {
 // matches.
 func (s Globs) last(p string, dir bool) int {
 	for _, pat := range slices.Backward(s.patterns) {
-		if pat.dirs && !dir || !doublestar.MatchUnvalidated(pat.glob, p) {
+		if pat.dirs && !dir || !pat.glob.Matches(p) {
 			continue
 		}
 		if pat.exclude {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
@@ -19,7 +17,10 @@ type Rules struct {
 	hide, lock []glob
 }
 
-type glob struct{ written, folded string }
+type glob struct {
+	written string
+	folded  model.Glob
+}
 
 // NewRules returns the rules of two lists of globs, or nil if both are empty.
 func NewRules(hide, lock []string) (*Rules, error) {
@@ -30,14 +31,15 @@ func NewRules(hide, lock []string) (*Rules, error) {
 		to    *[]glob
 	}{{"hide", hide, &r.hide}, {"lock", lock, &r.lock}} {
 		for _, written := range list.globs {
-			g := glob{written, foldCase(strings.Trim(written, "/"))}
-			if g.folded == "" {
+			folded := foldCase(strings.Trim(written, "/"))
+			if folded == "" {
 				continue
 			}
-			if !doublestar.ValidatePattern(g.folded) || !fs.ValidPath(g.folded) || g.folded == "." {
+			g, err := model.ParseGlob(folded)
+			if err != nil || !fs.ValidPath(folded) || folded == "." {
 				return nil, fmt.Errorf("%s: %q is not a valid glob", list.name, written)
 			}
-			*list.to = append(*list.to, g)
+			*list.to = append(*list.to, glob{written, g})
 		}
 	}
 	if len(r.hide)+len(r.lock) == 0 {
@@ -59,7 +61,7 @@ func match(globs []glob, p model.Path) (written string, ok bool) {
 			return "", false
 		}
 		for _, g := range globs {
-			if doublestar.MatchUnvalidated(g.folded, rel) || doublestar.MatchUnvalidated(g.folded, string(q)) {
+			if g.folded.Matches(rel) || g.folded.Matches(string(q)) {
 				return g.written, true
 			}
 		}

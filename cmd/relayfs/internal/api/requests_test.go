@@ -93,7 +93,7 @@ func (a *asked) word(r *rand.Rand) string {
 		return a.id(r)
 	}
 	return randomtest.Pick(r, "none", "N/none.md", "none/a.md", "N/a.md/x", "N/../M/c.md", "../../etc/passwd", "/", ".", "..", "N/", "N//a.md", "N/.obsidian/app.json",
-		"N/a\x00.md", "N/a\n.md", "\xff", "N/\xff.md", "N/"+strings.Repeat("x", 300)+".md", strings.Repeat("N/", 5000)+"a.md", strings.Repeat("{a,", 500), "[", "**", "N/*.md",
+		"N/a\x00.md", "N/a\n.md", "\xff", "N/\xff.md", "N/"+strings.Repeat("x", 300)+".md", strings.Repeat("N/", 5000)+"a.md", strings.Repeat("{a,", 500), "N/"+strings.Repeat("{*a,?*}", 30)+"b", "[", "**", "N/*.md",
 		"-1", "9223372036854775807", "null", "{}", "raw", "rename", "addition", "{>>", "<<}", "{++x", "é", "👍")
 }
 

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -19,6 +17,7 @@ type Selector struct {
 	Author  string
 	Session string
 	Kind    string
+	glob    model.Glob
 }
 
 func Kinds() []string {
@@ -26,7 +25,9 @@ func Kinds() []string {
 		string(model.ProposedRename), string(model.ProposedDelete), string(model.ProposedFile)}
 }
 
-func (s *Selector) Empty() bool { return *s == Selector{} }
+func (s *Selector) Empty() bool {
+	return s.Glob == "" && s.Author == "" && s.Session == "" && s.Kind == ""
+}
 
 // Check returns an error if the kind is unknown, or if there are both conditions and IDs.
 func (s *Selector) Check(ids []string) error {
@@ -55,15 +56,18 @@ func (s *Selector) ReadGlob(names func() ([]string, error)) (err error) {
 		}
 		return existing[p]
 	})
-	if err == nil && !doublestar.ValidatePattern(s.Glob) {
-		err = cli.Usagef("path %q is not a valid pattern", given)
+	if err != nil {
+		return err
+	}
+	if s.glob, err = model.ParseGlob(s.Glob); err != nil {
+		err = cli.Usagef("path %.200q is not a valid pattern: %w", given, err)
 	}
 	return err
 }
 
 func (s *Selector) Matches(x *Suggestion) bool {
 	switch {
-	case s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, x.Path) && !doublestar.MatchUnvalidated(s.Glob, path.Base(x.Path)),
+	case s.Glob != "" && !s.glob.Matches(x.Path) && !s.glob.Matches(path.Base(x.Path)),
 		s.Author != "" && x.Author != s.Author,
 		s.Session != "" && x.Session != s.Session,
 		s.Kind != "" && x.Kind != s.Kind:
