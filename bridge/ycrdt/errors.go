@@ -19,8 +19,8 @@ var (
 	// maximum amount of such data. The document is then unchanged.
 	ErrPendingLimit = exchange.ErrPendingLimit
 
-	// ErrTooLarge is returned if content would exceed the 4 GiB that a document can address. The document is then
-	// unchanged.
+	// ErrTooLarge is returned if content would exceed the 4 GiB that a document can address, or if its structs would
+	// take more than 1 GiB of memory. The document is then unchanged.
 	ErrTooLarge = exchange.ErrTooLarge
 
 	// ErrValue is wrapped by errors about Go values without a Yjs form.

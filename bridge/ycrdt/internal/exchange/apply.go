@@ -36,10 +36,15 @@ func (a *Updates) Apply(update []byte) error {
 	return err
 }
 
+// maxMemory is the maximum estimated memory of a document in bytes, without its content. It allows sixteen million
+// structs, or a million clients. Yjs merges text that was typed without moving the cursor into one struct, so a note of
+// 16 MiB has far fewer.
+const maxMemory = 1 << 30
+
 // accepts returns an error if there is not enough room for u.
 func (a *Updates) accepts(u *wire.Update) error {
 	s := a.store
-	if s.Arena.Len()+len(u.Data) > structs.MaxArena {
+	if s.Arena.Len()+len(u.Data) > structs.MaxArena || s.Memory()+u.Memory > maxMemory {
 		return ErrTooLarge
 	}
 	if a.pending.size()+len(u.Data)+rangeSize*len(u.Deletes) <= maxPending {

@@ -77,6 +77,7 @@ func (r *Reader) skipAny(depth int) {
 		r.Fail(ErrDepth)
 		return
 	}
+	r.Values++
 	switch r.Byte() {
 	case tagUndefined, tagNull, tagFalse, tagTrue:
 	case tagInt:

@@ -27,6 +27,7 @@ var (
 	ErrTag       = errors.New("unknown type tag")
 	ErrDepth     = errors.New("value nested too deep")
 	ErrJSON      = errors.New("invalid JSON")
+	ErrMany      = errors.New("too many elements")
 )
 
 // A Reader decodes lib0 primitives from a byte slice. After the first error every read returns a zero value.
@@ -34,6 +35,8 @@ type Reader struct {
 	buf []byte
 	off int
 	err error
+
+	Values int // number of the values that SkipAny has skipped
 }
 
 func NewReader(buf []byte) Reader { return Reader{buf: buf} }
@@ -93,6 +96,21 @@ func (r *Reader) Uint() uint64 {
 		}
 	}
 	return r.longUint()
+}
+
+// Count reads the number of the following elements, each of which has at least size bytes. It is an error if there are
+// more than most elements, or fewer bytes.
+func (r *Reader) Count(size int, most uint64) uint64 {
+	n := r.Uint()
+	switch {
+	case n > uint64(r.Len()/size):
+		r.Fail(ErrTruncated)
+	case n > most:
+		r.Fail(ErrMany)
+	default:
+		return n
+	}
+	return 0
 }
 
 // longUint reads an integer of more than one byte. Like lib0 it accepts overlong forms, of up to the nine bytes that

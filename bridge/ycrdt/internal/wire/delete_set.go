@@ -88,11 +88,7 @@ func ReadDeleteSet(r *lib0.Reader) DeleteSet {
 	var ds DeleteSet
 	for clients := r.Uint(); clients > 0 && r.Err() == nil; clients-- {
 		client := ClientID(r.Uint())
-		n := r.Uint()
-		if n > uint64(r.Len()/2) {
-			r.Fail(lib0.ErrTruncated)
-			return nil
-		}
+		n := r.Count(2, maxRanges-uint64(len(ds)))
 		ds = slices.Grow(ds, int(n))
 		for ; n > 0 && r.Err() == nil; n-- {
 			clock, length := r.Uint(), r.Uint()

@@ -47,11 +47,7 @@ func DecodeStateVector(data []byte) (StateVector, error) {
 
 // ReadStateVector reads a state vector. Check r.Err afterwards.
 func ReadStateVector(r *lib0.Reader) StateVector {
-	n := r.Uint()
-	if n > uint64(r.Len()/2) {
-		r.Fail(lib0.ErrTruncated)
-		return nil
-	}
+	n := r.Count(2, maxClients)
 	sv := make(StateVector, n)
 	for ; n > 0 && r.Err() == nil; n-- {
 		client := ClientID(r.Uint())

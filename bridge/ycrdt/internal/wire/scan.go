@@ -234,19 +234,36 @@ type Update struct {
 	Deletes  DeleteSet // in normal form
 	Structs  int
 	Content  int // size of the content in bytes
+	Memory   int // estimated memory of the structs in bytes, without their content
 }
+
+// The memory in bytes that a document takes for each of its parts. It is about what TestUpdatesTakeTheEstimatedMemory
+// measures.
+const (
+	StructMemory = 64
+	TypeMemory   = 256 // of a nested type
+	NameMemory   = 448 // of a root or of a key
+	ClientMemory = 1024
+	valueMemory  = 64 // of an any value that is read
+)
+
+// The longest lists in an update or a state vector. They take less than 1 GiB.
+const (
+	maxClients = 1 << 20
+	maxRanges  = 1 << 24
+)
 
 // Scan checks and reads a whole update. Like Yjs it ignores bytes after the delete set.
 func Scan(update []byte) (*Update, error) {
 	u := &Update{Data: update}
 	r := StructReader{Reader: lib0.NewReader(update)}
-	n := r.Uint()
-	if n > uint64(r.Len()/3) {
-		r.Fail(lib0.ErrTruncated)
-	}
+	n := r.Count(3, maxClients)
+	u.Memory = int(n) * ClientMemory
+	u.Sections = make([]Section, 0, n)
 	for ; n > 0 && r.Err() == nil; n-- {
 		u.scanSection(&r)
 	}
+	u.Memory += r.Values * valueMemory
 	u.sortSections(&r.Reader)
 	if r.Err() == nil {
 		u.Deletes = ReadDeleteSet(&r.Reader)
@@ -267,10 +284,17 @@ func (u *Update) scanSection(r *StructReader) {
 	r.Section()
 	sec := Section{Client: r.Client, Clock: r.Clock, Count: r.Left, Off: r.Offset()}
 	u.Structs += int(r.Left)
+	u.Memory += int(r.Left) * StructMemory
 	var w Struct
 	for r.Left > 0 && r.Err() == nil {
 		r.Next(&w)
 		u.Content += w.Content.len()
+		if w.Kind() == KindType {
+			u.Memory += TypeMemory
+		}
+		if w.InRoot || w.Info&InfoParentSub != 0 {
+			u.Memory += NameMemory
+		}
 	}
 	sec.end = r.Offset()
 	u.Sections = append(u.Sections, sec)

@@ -2,6 +2,7 @@ package ytypes
 
 import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 type Store struct {
@@ -23,6 +24,11 @@ func New() *Store {
 		Entries:  make([]Entry, 1),
 		Roots:    make(map[string]*Branch),
 	}
+}
+
+// Memory estimates the memory of the document in bytes, without its content.
+func (s *Store) Memory() int {
+	return len(s.Items)*wire.StructMemory + len(s.Branches)*wire.TypeMemory + (len(s.Entries)+len(s.Roots))*wire.NameMemory + len(s.Clients)*wire.ClientMemory
 }
 
 // Compact releases the space that merging and deleting have left unused, if there is enough of it.
