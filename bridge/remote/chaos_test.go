@@ -35,6 +35,8 @@ type chaos struct {
 	deaf atomic.Bool
 	// heard, if set before the first connection, gets what clients send.
 	heard func(frame []byte)
+	// mangle, if set before the first connection, returns what arrives instead of a frame of the server.
+	mangle func(frame []byte) [][]byte
 	// without, if set before the first connection, is the name of a document that the server
 	// does not answer about.
 	without string
@@ -95,6 +97,14 @@ func (c *chaos) pump(ctx context.Context, from, to *websocket.Conn, fromServer b
 		kind, frame, err := from.Read(ctx)
 		if err != nil {
 			return
+		}
+		if fromServer && c.mangle != nil {
+			for _, frame := range c.mangle(frame) {
+				if to.Write(ctx, kind, frame) != nil {
+					return
+				}
+			}
+			continue
 		}
 		times := 1
 		isUpdate := len(frame) > 2 && frame[0] == 0 && frame[1] == 2

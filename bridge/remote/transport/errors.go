@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/coder/websocket"
 )
@@ -121,7 +122,7 @@ func closeReason(err error) string {
 	var closed websocket.CloseError
 	if errors.As(err, &closed) {
 		if closed.Reason != "" {
-			return closed.Reason
+			return Said(closed.Reason)
 		}
 		return fmt.Sprintf("it closed the connection with code %d", closed.Code)
 	}
@@ -158,10 +159,16 @@ func statusError(resp *http.Response) error {
 // maxSaid is the maximum length in bytes of the quoted part of an answer.
 const maxSaid = 300
 
+// Said returns the beginning of a text from a server on one line, without control characters.
+func Said(text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), maxSaid)], "")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
 // said returns the beginning of the answer to a failed request on one line, without the request's token.
 func said(resp *http.Response) string {
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid)) // the bytes before a read error are sufficient
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data), "")), " ")
+	text := Said(string(data))
 	if strings.HasPrefix(text, "<") {
 		return "" // the answer is an HTML page
 	}

@@ -169,12 +169,12 @@ func (t *hocuspocus) take(l *Link, f ysync.Frame) {
 		}
 	case f.Type == ysync.Auth && f.Auth == ysync.PermissionDenied:
 		t.forget(f.Document, l)
-		l.stop(fmt.Errorf("%w: %s", ErrDenied, f.Text))
+		l.stop(fmt.Errorf("%w: %s", ErrDenied, Said(f.Text)))
 	case f.Type == ysync.Auth:
 		l.Send(ysync.AppendToken(nil, t.address.Token, providerVersion))
 	case f.Type == ysync.Close:
 		t.forget(f.Document, l)
-		l.stop(fmt.Errorf("%w: it closed the document (%s)", ErrUnreachable, f.Text))
+		l.stop(fmt.Errorf("%w: it closed the document (%s)", ErrUnreachable, Said(f.Text)))
 	default:
 		l.deliver(f)
 	}

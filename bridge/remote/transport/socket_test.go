@@ -15,6 +15,18 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
+// What a server says fits into an error of one line.
+func TestSaid(t *testing.T) {
+	for text, want := range map[string]string{
+		"not yours": "not yours", "two\r\nlines\t": "two lines", "\x1b[2Jcleared\x00": "[2Jcleared", "\xff\xfe": "",
+		strings.Repeat("é", maxSaid): strings.Repeat("é", maxSaid/2), "a" + strings.Repeat("é", maxSaid): "a" + strings.Repeat("é", maxSaid/2-1),
+	} {
+		if got := Said(text); got != want {
+			t.Errorf("%.20q became %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A server that takes in nothing does not make the queue grow beyond its bounds:
 // the connection ends with a reason, and the next one compares anew.
 func TestQueueOverflow(t *testing.T) {

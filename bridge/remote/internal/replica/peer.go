@@ -232,7 +232,7 @@ func (p *Peer) handle(f ysync.Frame) error {
 		return p.acknowledge(f.Saved)
 	case ysync.Auth:
 		if f.Auth == ysync.PermissionDenied {
-			p.d.set.WriteAccess.refuse(f.Text)
+			p.d.set.WriteAccess.refuse(transport.Said(f.Text))
 		}
 	case ysync.QueryAwareness:
 		p.d.set.cursors.announce(p)
