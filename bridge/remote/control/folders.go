@@ -64,7 +64,7 @@ func (c *Client) Folders(ctx context.Context) ([]Folder, error) {
 				continue // the folder is not on a server
 			}
 			if _, _, ok := transport.SplitRelay(f.Document()); !ok {
-				return nil, fmt.Errorf("%w: the folder %q has ids that are not UUIDs", transport.ErrProtocol, f.Name)
+				return nil, fmt.Errorf("%w: the folder %q has ids that are not UUIDs", transport.ErrProtocol, transport.Said(f.Name))
 			}
 			folders = append(folders, f)
 		}

@@ -65,18 +65,19 @@ func (c *Client) provider(ctx context.Context, s Service, name string) (provider
 	} else if err != nil {
 		return provider{}, err
 	}
+	providers := slices.DeleteFunc(methods.AuthProviders, func(p provider) bool { return !isName(p.Name) })
 	var names []string
-	for _, p := range methods.AuthProviders {
+	for _, p := range providers {
 		names = append(names, fmt.Sprintf("%q", p.Name))
 	}
-	i := slices.IndexFunc(methods.AuthProviders, func(p provider) bool { return p.Name == name })
+	i := slices.IndexFunc(providers, func(p provider) bool { return p.Name == name })
 	if name == "" && len(names) == 1 {
 		i = 0
 	}
 	if i < 0 {
-		return provider{}, fmt.Errorf("%w: %s has the providers %s", ErrProvider, s.Auth, cmp.Or(strings.Join(names, ", "), "(none)"))
+		return provider{}, fmt.Errorf("%w: %s has the providers %s", ErrProvider, s.Auth, cmp.Or(transport.Said(strings.Join(names, ", ")), "(none)"))
 	}
-	p := methods.AuthProviders[i]
+	p := providers[i]
 	// A browser opens this address, so it must be a web address, not a file or a command-line flag.
 	if u, err := url.Parse(p.AuthURL); err != nil || u.Host == "" || !secure(u, "https", "http") {
 		return provider{}, protocol(s.Auth, "the address of %q is not a web address", p.Name)
@@ -126,7 +127,7 @@ func (c *Client) authenticate(ctx context.Context, login *Login, how string, bod
 		return protocol(login.Auth, "the answer to a login has no token")
 	}
 	login.Token, login.Since = answer.Token, c.o.Now().UTC()
-	login.User = cmp.Or(answer.Record.Email, answer.Record.Name, answer.Record.ID)
+	login.User = transport.Said(cmp.Or(answer.Record.Email, answer.Record.Name, answer.Record.ID))
 	return nil
 }
 
