@@ -153,7 +153,7 @@ func TestConfigErrors(t *testing.T) {
 		{"a flag of one call", "daemon = true\n", `unknown key "daemon"`},
 		{"a table", "[mode]\nx = 1\n", "mode: want a string"},
 		{"a relative source", "sources = [\"NAME=V\"]\n", `"NAME=V" is not an absolute path`},
-		{"an array of numbers", "sources = [1]\n", "1 is not a string"},
+		{"an array of numbers", "sources = [1]\n", "is not a string"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -103,7 +103,7 @@ func (c *Config) set(key string, value any) error {
 		return fmt.Errorf("%s: %w", key, err)
 	case key == "sources":
 		if i := slices.IndexFunc(list, source.IsRelative); i >= 0 { // each working directory would have a vault of its own
-			return fmt.Errorf("sources: %q is not an absolute path: begin it with / or ~/", list[i])
+			return fmt.Errorf("sources: %.200q is not an absolute path: begin it with / or ~/", list[i])
 		}
 		c.sources = list
 	case key == "mountpoint" && len(list) == 1:
@@ -130,7 +130,7 @@ func flagValues(value any) ([]string, error) {
 		for _, x := range v {
 			s, ok := x.(string)
 			if !ok {
-				return nil, fmt.Errorf("%v is not a string", x)
+				return nil, errors.New("an element of the array is not a string")
 			}
 			list = append(list, s)
 		}
@@ -171,7 +171,7 @@ func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 		for _, v := range values {
 			// Flags().Set would mark the flag as if it had been given on the command line.
 			if err := f.Value.Set(v); err != nil {
-				errs = append(errs, cli.Usagef("%s: %q is not a valid %s", from, v, TypeName(f)))
+				errs = append(errs, cli.Usagef("%s: %.200q is not a valid %s", from, v, TypeName(f)))
 			}
 		}
 	}
