@@ -273,7 +273,7 @@ func (t *ysweet) requestedToken(ctx context.Context, name string, p token.Permis
 		case err != nil || to.Host == "":
 			return tok, fmt.Errorf("%w: the answer to a request for a token has no address", ErrProtocol)
 		case t.guard.secure && !strings.EqualFold(to.Hostname(), t.address.URL.Hostname()):
-			return tok, fmt.Errorf("%w: it names %s", ErrUnsafeRedirect, to.Host)
+			return tok, fmt.Errorf("%w: it names %s", ErrUnsafeRedirect, Said(to.Host))
 		}
 	}
 	return tok, nil
@@ -313,8 +313,8 @@ func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) err
 	if err != nil || answer == nil {
 		return err
 	}
-	if err := json.Unmarshal(got, answer); err != nil {
-		return fmt.Errorf("%w: %v", ErrProtocol, err)
+	if json.Unmarshal(got, answer) != nil { // the error may quote a part of the answer of any length
+		return fmt.Errorf("%w: an answer is not the expected JSON", ErrProtocol)
 	}
 	return nil
 }
