@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // The tests of this file apply updates that are valid, but larger or more contrived than any writer's. Where work could be
@@ -194,6 +196,24 @@ func TestFloodAtOnePlace(t *testing.T) {
 			checkReload(t, d)
 		})
 	}
+}
+
+// TestFloodOfTwoClients lets two clients insert at one place again and again. Each item of the second client passes all
+// items of the first. This took seven seconds.
+func TestFloodOfTwoClients(t *testing.T) {
+	const n = 10_000
+	d := NewDoc(Options{ClientID: 1})
+	start := time.Now()
+	for client := 50; client <= 51; client++ {
+		apply(t, d, uints(1, n, client, 0, bytes.Repeat(uints(4, 1, "t", string(rune('a'+client-50))), n), 0))
+	}
+	if took := time.Since(start); took > need.Scaled(3*time.Second) {
+		t.Errorf("it took %v", took)
+	}
+	if got, want := d.Text("t").String(), strings.Repeat("a", n)+strings.Repeat("b", n); got != want {
+		t.Errorf("text is %.100q", got)
+	}
+	checkReload(t, d)
 }
 
 // TestFloodOfChains makes scans pass items whose origins they have to look up:

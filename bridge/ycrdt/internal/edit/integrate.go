@@ -55,46 +55,58 @@ func (tx *Txn) contested(it *structs.Item) bool {
 func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	s := tx.Store
 	left := it.Left
-	o := structs.Ref(0)
+	first := structs.Ref(0)
 	if left != 0 {
-		o = s.Items[left].Right
+		first = s.Items[left].Right
 	} else {
-		o = s.FirstOf(it.Parent)
+		first = s.FirstOf(it.Parent)
 	}
 	id := s.Clients[it.Client].ID
-	scanned := make(map[structs.Ref]int) // the ordinals of the items that the scan has passed
-	conflicting := 0                     // ordinal of the first item of conflictingItems
-	for o != 0 && o != it.Right {
+	count := 0                      // number of items that the scan has passed
+	var scanned map[structs.Ref]int // their ordinals; nil until needed, because a scan may pass very many items
+	conflicting := 0                // ordinal of the first item of conflictingItems
+	for o := first; o != 0 && o != it.Right; o = s.Items[o].Right {
 		other := &s.Items[o]
-		scanned[o] = len(scanned)
+		if scanned != nil {
+			scanned[o] = count
+		}
+		count++
 		if other.Origin == it.Origin && other.OriginClock == it.OriginClock {
 			if s.Clients[other.Client].ID < id {
 				left = o
-				conflicting = len(scanned)
+				conflicting = count
 			} else if other.RightOrigin == it.RightOrigin && other.RightClock == it.RightClock {
 				break
 			}
 		} else {
-			n, passed := tx.scannedOrigin(scanned, other)
+			if other.Origin == 0 {
+				break
+			}
+			if scanned == nil {
+				scanned = tx.ordinals(first, o)
+			}
+			n, passed := scanned[s.FindItem(other.Origin, uint64(other.OriginClock))]
 			if !passed {
 				break
 			}
 			if n < conflicting {
 				left = o
-				conflicting = len(scanned)
+				conflicting = count
 			}
 		}
-		o = other.Right
 	}
 	return left
 }
 
-func (tx *Txn) scannedOrigin(scanned map[structs.Ref]int, it *structs.Item) (ordinal int, passed bool) {
-	if it.Origin == 0 {
-		return 0, false
+// ordinals numbers the items of a list from first to last.
+func (tx *Txn) ordinals(first, last structs.Ref) map[structs.Ref]int {
+	numbers := make(map[structs.Ref]int)
+	for r := first; ; r = tx.Store.Items[r].Right {
+		numbers[r] = len(numbers)
+		if r == last {
+			return numbers
+		}
 	}
-	ordinal, passed = scanned[tx.Store.FindItem(it.Origin, uint64(it.OriginClock))]
-	return ordinal, passed
 }
 
 // link puts r after left, or first if left is 0. If r is the last item of its key, it becomes the value of the key.
