@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
@@ -192,11 +193,14 @@ The differences from the current note become suggestions.`,
 			case !given("old"):
 				var data []byte
 				err := runInterruptible(cmd.Context(), func() (err error) {
-					data, err = io.ReadAll(e.stdin)
+					data, err = io.ReadAll(io.LimitReader(e.stdin, model.MaxNote+1))
 					return err
 				})
 				if err != nil {
 					return err
+				}
+				if len(data) > model.MaxNote {
+					return cli.Usagef("stdin is longer than %d MiB, the maximum size of a note", model.MaxNote>>20)
 				}
 				if len(data) == 0 && !empty {
 					return cli.Usagef("stdin is empty: give the whole new text of %q on stdin, a part with --old and --new, or --empty to delete the whole text", args[0])

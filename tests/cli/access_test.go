@@ -64,6 +64,7 @@ func TestAccessWithoutAMount(t *testing.T) {
 			expect(run("", "edit", "Vault/Sub/Note.md", "--old", "x"), 2, "", "both --old and --new")
 			expect(run("", "edit", "Vault/Sub/Note.md", "--old", "We", "--new", "\xff"), 2, "", "not valid UTF-8")
 			expect(run("\xff\n", "edit", "Vault/Sub/Note.md"), 2, "", "not valid UTF-8")
+			expect(run(strings.Repeat("é", 9<<20), "edit", "Vault/Sub/Note.md"), 2, "", "longer than 16 MiB")
 			harness.CheckText(t, "the note", harness.ReadFile(t, s.Path("Vault", "Sub", "Note.md")), "We sell {--one--}{++two++} apples, 🍏 and {--more--}{++less++}")
 			harness.CheckText(t, "the long note", harness.ReadFile(t, s.Path("Vault", "Long.md")), strings.Replace(long, "many", "{--many--}{++few++}", 1))
 			if _, err := os.Stat(s.Path("Vault", "New.md")); err != nil {
