@@ -216,11 +216,12 @@ func TestRequestsOfAnyKind(t *testing.T) {
 			if took := time.Since(start); took > need.Scaled(5*time.Second) {
 				t.Errorf("%s takes %v", what, took)
 			}
-			if w.Code != http.StatusOK && (w.Code < 400 || w.Code >= 500 || len(text) < 5) {
-				t.Errorf("%s: %d %.300s", what, w.Code, text)
+			if w.Code == http.StatusOK || path == eventsPath { // the client of a stream leaves, maybe before the first event
+				continue
 			}
-			if w.Code != http.StatusOK && path != eventsPath {
-				t.Logf("%s: %d %.300s", what, w.Code, text)
+			t.Logf("%s: %d %.300s", what, w.Code, text)
+			if w.Code < 400 || w.Code >= 500 || len(text) < 5 {
+				t.Errorf("%s: %d %.300s", what, w.Code, text)
 			}
 		}
 	})
