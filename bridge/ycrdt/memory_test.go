@@ -105,10 +105,27 @@ func TestTooManyPartsOneByOne(t *testing.T) {
 }
 
 func TestStateVectorsAreLimited(t *testing.T) {
-	vector := uints(2<<20, bytes.Repeat([]byte{1, 1}, 2<<20))
+	vector := uints(3<<20, bytes.Repeat([]byte{1, 1}, 3<<20))
 	need.Call(t, nil, func() {
 		if _, err := DecodeStateVector(vector); !errors.Is(err, ErrMalformed) {
 			t.Errorf("DecodeStateVector = %v, want ErrMalformed", err)
 		}
 	})
+}
+
+// What waits is read again, whatever its form.
+func TestManyClientsThatWait(t *testing.T) {
+	const n, first = 590_000, 300_000
+	d := NewDoc(Options{ClientID: 1})
+	for half := range 2 {
+		u := uints(n)
+		for i := range n {
+			u = append(u, uints(1, first+half*n+i, 1, 0, 1)...)
+		}
+		apply(t, d, append(u, 0))
+	}
+	apply(t, d, uints(1, 1, first, 0, 0, 1, 0))
+	if got := d.StateVector()[first]; got != 2 {
+		t.Errorf("the clock of the first client is %d, want 2", got)
+	}
 }

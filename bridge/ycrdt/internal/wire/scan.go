@@ -247,9 +247,10 @@ const (
 	valueMemory  = 64 // of an any value that is read
 )
 
-// The longest lists in an update or a state vector. They take less than 1 GiB.
+// The longest lists in an update or a state vector. They take less than 1 GiB. The data that waits for missing updates has
+// fewer clients.
 const (
-	maxClients = 1 << 20
+	maxClients = 1 << 21
 	maxRanges  = 1 << 24
 )
 
