@@ -72,15 +72,14 @@ func (c *tools) ok(name string, args ...any) string {
 
 // rpc is a client of LocalHandler.
 type rpc struct {
-	t       testing.TB
-	url     string
-	session string
-	sending sync.WaitGroup
+	t  testing.TB
+	in io.Writer
 
 	mu      sync.Mutex // protects the following
 	nextID  int
 	waiting map[int]chan reply
 	notices chan reply
+	others  chan []byte // answers to messages of post
 	// answer is what the client's user answers to questions; nil if the client
 	// cannot ask.
 	answer map[string]any
@@ -98,7 +97,7 @@ type reply struct {
 	} `json:"error"`
 }
 
-// connect serves a stream and shakes hands.
+// connect serves a client and shakes hands.
 func connect(t testing.TB, srv *mcpserver.Server, name string) *rpc {
 	t.Helper()
 	return connectWith(t, srv, name, mcpserver.Client{Name: "test"}, nil)
@@ -108,22 +107,27 @@ func connect(t testing.TB, srv *mcpserver.Server, name string) *rpc {
 func connectWith(t testing.TB, srv *mcpserver.Server, name string, who mcpserver.Client, answer map[string]any) *rpc {
 	t.Helper()
 	web := httptest.NewServer(srv.LocalHandler())
-	c := &rpc{t: t, url: web.URL, waiting: make(map[int]chan reply), notices: make(chan reply, 100), answer: answer}
+	req, err := http.NewRequest(http.MethodGet, web.URL+"?"+who.Query().Encode(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {mcpserver.LocalProtocol}}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := resp.Body.(io.ReadWriteCloser)
+	c := &rpc{t: t, in: stream, waiting: make(map[int]chan reply), notices: make(chan reply, 100), others: make(chan []byte, 1), answer: answer}
 	capabilities := map[string]any{}
 	if answer != nil {
 		capabilities["elicitation"] = map[string]any{}
 	}
-	stream, err := http.Get(web.URL + "?" + who.Query().Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.session = stream.Header.Get(mcpserver.SessionHeader)
 	var receiving sync.WaitGroup
-	receiving.Go(func() { c.receive(stream.Body) })
+	receiving.Go(func() { c.receive(stream) })
 	t.Cleanup(func() {
-		c.sending.Wait()
-		stream.Body.Close()
+		stream.(interface{ CloseWrite() error }).CloseWrite()
 		receiving.Wait()
+		stream.Close()
 		web.Close()
 	})
 	c.request("initialize", map[string]any{
@@ -137,8 +141,8 @@ func (c *rpc) receive(out io.Reader) {
 	sc := bufio.NewScanner(out)
 	sc.Buffer(nil, 64<<20)
 	for sc.Scan() {
-		if data, ok := strings.CutPrefix(sc.Text(), "data: "); ok {
-			c.take([]byte(data))
+		if len(sc.Bytes()) > 0 { // an empty line is the last one
+			c.take(bytes.Clone(sc.Bytes()))
 		}
 	}
 }
@@ -162,7 +166,7 @@ func (c *rpc) take(line []byte) {
 	delete(c.waiting, r.ID)
 	c.mu.Unlock()
 	if ch == nil {
-		c.t.Errorf("an answer to nothing: %s", line)
+		c.others <- line
 		return
 	}
 	ch <- r
@@ -195,35 +199,30 @@ func (c *rpc) questions() []string {
 	return asked
 }
 
-// post sends a message, and returns the answer, "" for none.
+// post sends any message, and returns the answer, "" for none.
 func (c *rpc) post(line []byte) []byte {
-	req, err := http.NewRequest(http.MethodPost, c.url, bytes.NewReader(line))
-	if err != nil {
+	if _, err := c.in.Write(append(line, '\n')); err != nil {
 		c.t.Error(err)
+	}
+	if !json.Valid(line) || bytes.Contains(line, []byte(`"id"`)) {
+		return <-c.others
+	}
+	c.request("ping", nil) // a notification is handled before the next message
+	select {
+	case answer := <-c.others:
+		return answer
+	default:
 		return nil
 	}
-	req.Header.Set(mcpserver.SessionHeader, c.session)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		c.t.Error(err)
-		return nil
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode/100 != 2 {
-		c.t.Errorf("%s: %s, %v", line, resp.Status, err)
-	}
-	return answer
 }
 
-// send sends a message, and takes the answer.
 func (c *rpc) send(message map[string]any) {
 	line, err := json.Marshal(message)
+	if err == nil {
+		_, err = c.in.Write(append(line, '\n'))
+	}
 	if err != nil {
 		c.t.Error(err)
-	}
-	if answer := c.post(line); len(answer) > 0 {
-		c.take(answer)
 	}
 }
 
@@ -239,7 +238,7 @@ func (c *rpc) begin(method string, params any) (id int, answer <-chan reply) {
 	id = c.nextID
 	c.waiting[id] = ch
 	c.mu.Unlock()
-	c.sending.Go(func() { c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}) })
+	c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	return id, ch
 }
 

@@ -11,11 +11,13 @@ import (
 )
 
 // callOrder makes the tool calls of one client take effect in their order of arrival. A call that changes something
-// waits for all earlier calls, and all later calls wait for it.
+// waits for all earlier calls, and all later calls wait for it. At most maxCalls calls run at the same time.
 type callOrder struct {
 	mu    sync.Mutex // guards the field below
 	calls []call     // the calls that have not ended, in order of arrival
 }
+
+const maxCalls = 32
 
 type call struct {
 	changes bool
@@ -35,8 +37,8 @@ func (o *callOrder) enter(changes bool) turn {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.calls = slices.DeleteFunc(o.calls, call.hasEnded)
-	for _, earlier := range o.calls {
-		if changes || earlier.changes {
+	for i, earlier := range o.calls {
+		if changes || earlier.changes || i <= len(o.calls)-maxCalls {
 			t.before = append(t.before, earlier.ended)
 		}
 	}
@@ -53,15 +55,15 @@ func (c call) hasEnded() bool {
 	}
 }
 
+// wait returns an error if the call was cancelled before its turn.
 func (t turn) wait(ctx context.Context) error {
 	for _, c := range t.before {
 		select {
 		case <-c:
 		case <-ctx.Done():
-			return ctx.Err()
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 type turnKey struct{} // context key of a turn

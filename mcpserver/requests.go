@@ -33,9 +33,10 @@ type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method mcp.MCPMethod   `json:"method"`
 	Params struct {
-		Name string          `json:"name"`
-		URI  string          `json:"uri"`
-		Meta json.RawMessage `json:"_meta"`
+		Name      string          `json:"name"`
+		URI       string          `json:"uri"`
+		RequestID json.RawMessage `json:"requestId"` // of the request that the client cancels
+		Meta      json.RawMessage `json:"_meta"`
 	} `json:"params"`
 	Result json.RawMessage          `json:"result"` // of a client's answer, as Error
 	Error  *mcp.JSONRPCErrorDetails `json:"error"`

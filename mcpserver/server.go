@@ -142,8 +142,6 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.enabled.has(t.Name) && !offer.has(t.Name) })
 }
 
-const SessionHeader = server.HeaderKeySessionID
-
 func (c Client) Query() url.Values {
 	query := url.Values{}
 	if c.Author != "" {

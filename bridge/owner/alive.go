@@ -85,8 +85,8 @@ func (c *Client) ask(ctx context.Context) error {
 	return resp.Body.Close()
 }
 
-// attended calls do, which waits for a response, and cancels the call if the owner does not run.
-func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
+// Attend calls do, which waits for a response, and cancels the call if the owner does not run.
+func (c *Client) Attend(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
 	start, ended := time.Now(), make(chan struct{})
 	watcher := time.AfterFunc(lookEvery, func() { // most responses arrive earlier

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -263,9 +264,14 @@ func TestSocket(t *testing.T) {
 	})
 	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such note", 404) })
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, "hello\n")
-		http.NewResponseController(w).Flush()
-		<-r.Context().Done()
+		conn, in, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", r.Header.Get("Upgrade"))
+		io.Copy(conn, in)
 	})
 	srv := &http.Server{Handler: mux}
 	go srv.Serve(l)
@@ -293,13 +299,17 @@ func TestSocket(t *testing.T) {
 	if err := c.Post(t.Context(), "/broken", nil, &got); err == nil || !strings.HasSuffix(err.Error(), "no such note") {
 		t.Errorf("Post with an error: %v", err)
 	}
-	s, err := c.Open(t.Context(), "/stream", nil)
+	s, err := c.Open(t.Context(), "/stream", nil, "echo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Body.Close()
-	if line, err := bufio.NewReader(s.Body).ReadString('\n'); err != nil || line != "hello\n" {
+	defer s.Close()
+	io.WriteString(s, "hello\n")
+	if line, err := bufio.NewReader(s).ReadString('\n'); err != nil || line != "hello\n" {
 		t.Errorf("the stream has %q, %v", line, err)
+	}
+	if _, err := c.Open(t.Context(), "/broken", nil, "echo"); err == nil || !strings.HasSuffix(err.Error(), "no such note") {
+		t.Errorf("a refused stream: %v", err)
 	}
 	srv.Close()
 	if owner.IsReachable(info) {

@@ -224,7 +224,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 }
 
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte, take func(*http.Response) error) error {
-	return c.attended(ctx, func(ctx context.Context) error {
+	return c.Attend(ctx, func(ctx context.Context) error {
 		resp, err := c.send(ctx, method, path, query, header, body)
 		if err != nil {
 			return err
@@ -246,7 +246,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	if err != nil {
 		return nil, c.unanswered(err)
 	}
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
+	if wanted := header.Get("Upgrade") != ""; wanted && resp.StatusCode != http.StatusSwitchingProtocols || !wanted && resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		return nil, c.refusal(resp)
 	}
@@ -295,28 +295,20 @@ func (c *Client) refusal(resp *http.Response) error {
 	return &RefusedError{c.Info(), resp.StatusCode, string(bytes.TrimSpace(text)), resp.Header.Get("Hint")}
 }
 
-// Open sends a GET without a time limit for the response. The caller closes the body.
-func (c *Client) Open(ctx context.Context, path string, query url.Values) (resp *http.Response, err error) {
-	err = c.attended(ctx, func(attended context.Context) error {
-		whole, cancel := context.WithCancel(ctx) // also cancels the body
-		stop := context.AfterFunc(attended, cancel)
-		defer stop()
-		if resp, err = c.send(whole, http.MethodGet, path, query, nil, nil); err != nil {
-			cancel()
-			return err
+// Stream is a connection that carries messages in both directions.
+type Stream interface {
+	io.ReadWriteCloser
+	CloseWrite() error
+}
+
+// Open returns a connection on which the owner serves protocol.
+func (c *Client) Open(ctx context.Context, path string, query url.Values, protocol string) (s Stream, err error) {
+	err = c.Attend(ctx, func(ctx context.Context) error {
+		resp, err := c.send(ctx, http.MethodGet, path, query, http.Header{"Connection": {"Upgrade"}, "Upgrade": {protocol}}, nil)
+		if err == nil {
+			s = resp.Body.(Stream) // net/http guarantees this for a response with this status
 		}
-		resp.Body = &cancelled{resp.Body, cancel}
-		return nil
+		return err
 	})
-	return resp, err
-}
-
-type cancelled struct {
-	io.ReadCloser
-	cancel context.CancelFunc
-}
-
-func (b *cancelled) Close() error {
-	b.cancel()
-	return b.ReadCloser.Close()
+	return s, err
 }

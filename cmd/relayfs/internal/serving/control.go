@@ -36,7 +36,7 @@ type Control struct {
 	Metrics   *Metrics                             // nil if no port is configured
 	Refusals  api.Refusals                         // refusals of the mount; empty without a mount
 	clients   atomic.Int64                         // number of MCP clients on stdio, in all processes
-	calls     sync.WaitGroup                       // requests of these clients that are in progress
+	streams   sync.WaitGroup                       // requests of these clients, one for each client
 	sessionOf atomic.Pointer[func(pid int) string] // returns the mount session of a process; nil without a mount
 
 	mayHandOver   func(handoverRequest) error // returns an error if the owner does not hand over; may be nil
@@ -73,7 +73,7 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 		},
 	}
 	_, err := ports.Serve(ctx, l, srv)
-	c.calls.Wait()
+	c.streams.Wait()
 	return err
 }
 
@@ -91,13 +91,10 @@ func (c *Control) session(r *http.Request) (any, error) {
 
 func (c *Control) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet { // a GET is the one stream that each client keeps open
-			c.clients.Add(1)
-			defer c.clients.Add(-1)
-		} else {
-			c.calls.Add(1)
-			defer c.calls.Done()
-		}
+		c.clients.Add(1)
+		defer c.clients.Add(-1)
+		c.streams.Add(1)
+		defer c.streams.Done()
 		h.ServeHTTP(w, r)
 	})
 }

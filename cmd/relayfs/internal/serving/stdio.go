@@ -38,29 +38,22 @@ type Stdio struct {
 	Given    []string                         // flags of this process whose values another owner would override
 	Log      *slog.Logger
 	running  sync.WaitGroup
-	bridge   *stdioBridge
 }
 
 func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
-	s.bridge = &stdioBridge{
-		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call), questions: make(map[string]*mcpSession),
-	}
 	server, err := s.takeOver(ctx)
 	if given := strings.Join(s.Given, ", "); err == nil && given != "" && server.Info().PID != os.Getpid() {
 		return cli.WithHint(
 			fmt.Errorf("cannot use %s: the vault is served by %v, whose settings apply to all its clients", given, server.Info()),
 			"omit it, or start that process with it")
 	}
-	if err == nil {
-		_, err = s.bridge.open(ctx, server)
-	}
 	if err != nil {
 		return err
 	}
-	return s.bridge.run(ctx, in)
+	return newStdioBridge(s.connect, mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, s.Log, out).run(ctx, in, server)
 }
 
 // connect returns a client of the owner. If there is no owner, it returns errNoOwner or, after takeoverDelay, makes
@@ -108,10 +101,7 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		return nil, errors.Join(err, sess.Close())
 	}
 	handed, end := context.WithCancel(ctx)
-	c.mayHandOver, c.beginHandover = s.mayHandOver, func() {
-		s.bridge.detach()
-		end()
-	}
+	c.mayHandOver, c.beginHandover = s.mayHandOver, end
 	started, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer end()

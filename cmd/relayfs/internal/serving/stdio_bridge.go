@@ -3,7 +3,6 @@ package serving
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,8 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -23,40 +20,42 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// maxCalls is the maximum number of requests in progress. Further requests wait, but the bridge reads on: a request in
-// progress may need the client's answer to a question.
-const maxCalls = 32
-
-// stdioBridge passes the JSON-RPC messages of one MCP client to a server. If the server ends, another server replaces
-// it.
+// stdioBridge passes the JSON-RPC messages of one MCP client to a server, in their order. If the server ends, another
+// server replaces it.
 type stdioBridge struct {
 	// connect returns a client of a server. missing is the time for which there has been no server.
 	connect func(ctx context.Context, missing time.Duration) (*owner.Client, error)
 	client  mcpserver.Client
 	log     *slog.Logger
 
-	writing sync.Mutex // guards the fields below; mu may be locked while it is held
+	writing sync.Mutex // guards out
 	out     io.Writer
 
-	connecting sync.Mutex // held while a session starts; mu may be locked while it is held
+	waker   chan struct{}           // gets a value when await must look again
+	lost    context.CancelCauseFunc // ends run with an error of the connection to the client
+	workers sync.WaitGroup          // goroutines that write to out
 
-	mu         sync.Mutex             // guards the fields below
-	waiting    map[string]*call       // requests that were not sent to a server yet, by ID
-	sent       *call                  // the last message that was sent to a server
-	current    *mcpSession            // nil while there is no server
-	endedAt    time.Time              // when the last session ended
-	inputEnded bool                   // the client sends nothing more
-	questions  map[string]*mcpSession // by ID, servers' requests that the client has not answered
+	mu         sync.Mutex  // guards the fields below
+	queue      []*message  // messages that no server has received
+	inputEnd   error       // set when the client sends nothing more; io.EOF at the end of the input
+	current    *mcpSession // nil while there is no server
+	endedAt    time.Time   // when the last session ended
 	handshake  [][]byte
 	subscribed map[string][]byte // subscription requests of the client, by URI
 }
 
-type mcpSession struct {
-	server *owner.Client
-	stream *http.Response
-	ended  chan struct{} // closed after the server's last message
+func newStdioBridge(connect func(context.Context, time.Duration) (*owner.Client, error), client mcpserver.Client, log *slog.Logger, out io.Writer) *stdioBridge {
+	return &stdioBridge{connect: connect, client: client, log: log, out: out, waker: make(chan struct{}, 1), subscribed: make(map[string][]byte)}
 }
 
+type mcpSession struct {
+	server   *owner.Client
+	stream   owner.Stream
+	ended    chan struct{} // closed after the server's last message
+	requests []*message    // requests that were sent and not answered; guarded by the bridge's mu
+}
+
+// message is a message of the client.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -64,170 +63,50 @@ type message struct {
 		URI       string          `json:"uri"`
 		RequestID json.RawMessage `json:"requestId"`
 	} `json:"params"`
+
+	line     []byte
+	sent     int           // number of servers to which it was sent
+	answered chan struct{} // closed after the response to a request
 }
 
-func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
-
-// call is a message on its way to a server.
-type call struct {
-	message
-	line      []byte
-	started   chan struct{} // closed when a server has started to handle the message, or no server got it
-	start     func()        // closes started
-	cancelled bool          // the client has cancelled it before it was sent; guarded by the bridge's mu
+func newMessage(line []byte) *message {
+	m := &message{line: line, answered: make(chan struct{})}
+	_ = json.Unmarshal(line, m) // the server refuses invalid messages
+	return m
 }
 
-func newCall(line []byte) *call {
-	c := &call{line: line, started: make(chan struct{})}
-	c.start = sync.OnceFunc(func() { close(c.started) })
-	_ = json.Unmarshal(line, &c.message) // the server refuses invalid messages
-	return c
+func (m *message) isRequest() bool { return m.ID != nil && m.Method != "" }
+
+// isID reports whether two IDs are equal. A server may write the same number in another form.
+func isID(a, b json.RawMessage) bool {
+	var x, y any
+	return bytes.Equal(a, b) || json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && fmt.Sprintf("%T %v", x, x) == fmt.Sprintf("%T %v", y, y)
 }
 
-// run passes on messages until the input ends, and then waits for the last responses. It passes on requests in their
-// order. It passes on "initialize" and messages that are not requests before it reads the next message.
-func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
-	ctx, lost := context.WithCancelCause(ctx)
-	var calls, streams sync.WaitGroup
-	defer func() {
-		lost(nil)
-		b.end()
-		calls.Wait()
-		streams.Wait()
-	}()
-	slots := make(chan struct{}, maxCalls)
-	turn := make(chan struct{}) // closed when the next request may be sent
-	close(turn)
-	for lines, failed := linesOf(ctx, in); ; {
-		var line []byte
-		var open bool
-		select {
-		case <-ctx.Done():
+// run passes on messages until the input ends, and then waits for the last responses. server is the first server.
+func (b *stdioBridge) run(ctx context.Context, in io.Reader, server *owner.Client) error {
+	ctx, b.lost = context.WithCancelCause(ctx)
+	defer b.workers.Wait()
+	defer b.lost(nil)
+	if _, err := b.open(ctx, server); err != nil && ctx.Err() == nil {
+		return err
+	}
+	go b.read(in) // a read cannot be cancelled
+	for {
+		more := b.await(ctx)
+		switch {
+		case ctx.Err() != nil:
 			return clientLost(ctx)
-		case line, open = <-lines:
-		}
-		if !open {
-			b.refuseQuestions(ctx)
-			calls.Wait()
-			b.end()
-			streams.Wait()
-			if errors.Is(failed(), bufio.ErrTooLong) {
+		case more:
+			b.deliver(ctx)
+		case !b.finish(ctx):
+			b.workers.Wait()
+			if errors.Is(b.inputEnd, bufio.ErrTooLong) {
 				return fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20)
 			}
 			return nil
 		}
-		c := newCall(line)
-		if c.Method == "notifications/cancelled" && b.withdraw(string(c.Params.RequestID)) {
-			continue
-		}
-		if c.Method == "" {
-			b.mu.Lock()
-			delete(b.questions, string(c.ID))
-			b.mu.Unlock()
-		}
-		if !c.isRequest() || c.Method == "initialize" {
-			if err := b.forward(ctx, c); err != nil {
-				return err
-			}
-			continue
-		}
-		isStream := c.Method == "subscriptions/listen" // the response is a stream that lasts as long as the session
-		group := &calls
-		if isStream {
-			group = &streams
-		}
-		mine := turn
-		turn = c.started
-		b.enqueue(c)
-		group.Go(func() {
-			<-mine
-			if !isStream {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-			}
-			if err := b.forward(ctx, c); err != nil {
-				lost(err)
-			}
-		})
 	}
-}
-
-// tell passes a message of the server to the client. If the message is a question, and the client's input has ended, tell
-// answers it.
-func (b *stdioBridge) tell(ctx context.Context, s *mcpSession, line []byte) error {
-	var m message
-	question := json.Unmarshal(line, &m) == nil && m.isRequest()
-	b.writing.Lock()
-	ended := question && b.asked(s, m)
-	err := b.write(line)
-	b.writing.Unlock()
-	if ended {
-		go b.refuseQuestions(ctx)
-	}
-	return err
-}
-
-// asked records a question, and reports whether the input has ended.
-func (b *stdioBridge) asked(s *mcpSession, question message) (ended bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.questions[string(question.ID)] = s
-	return b.inputEnded
-}
-
-// refuseQuestions answers the questions that the client can no longer answer, because its input has ended. Otherwise the
-// requests that wait for an answer would not end.
-func (b *stdioBridge) refuseQuestions(ctx context.Context) {
-	b.writing.Lock() // a question precedes the response to the request that waits for its answer
-	b.mu.Lock()
-	b.inputEnded = true
-	open := maps.Clone(b.questions)
-	clear(b.questions)
-	b.mu.Unlock()
-	b.writing.Unlock()
-	for id, s := range open {
-		if _, err := s.post(ctx, errorAnswer(message{ID: json.RawMessage(id)}, "the client has ended"), func() {}); err != nil {
-			b.log.Debug("cannot answer a question", model.LogErr, err)
-		}
-	}
-}
-
-func (b *stdioBridge) enqueue(c *call) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.waiting[string(c.ID)] = c
-}
-
-// begin is called before c is sent. It returns errCancelled if the client has cancelled c.
-func (b *stdioBridge) begin(c *call) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if c.cancelled {
-		return errCancelled
-	}
-	if id := string(c.ID); b.waiting[id] == c {
-		delete(b.waiting, id)
-	}
-	b.sent = c
-	return nil
-}
-
-var errCancelled = errors.New("the client has cancelled the request")
-
-// withdraw cancels a request that was not sent yet. It reports whether there is such a request. Otherwise it waits until
-// a server has started the last request, because a server ignores the cancellation of a request that it does not have.
-func (b *stdioBridge) withdraw(id string) bool {
-	b.mu.Lock()
-	c, sent := b.waiting[id], b.sent
-	if c != nil {
-		c.cancelled = true
-		delete(b.waiting, id)
-	}
-	b.mu.Unlock()
-	if c == nil && sent != nil {
-		<-sent.started
-	}
-	return c != nil
 }
 
 // clientLost returns the error of the connection to the client. It returns nil if ctx ended for another reason.
@@ -238,104 +117,122 @@ func clientLost(ctx context.Context) error {
 	return nil
 }
 
-// linesOf reads the lines of r that are not blank, in a goroutine because a read cannot be cancelled. It closes the
-// channel at the end of r, or at the first line after the end of ctx. After that, failed returns the error of r.
-func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
-	out := make(chan []byte)
-	sc := bufio.NewScanner(r)
+// read reads the client's messages. It reads on while messages wait, because a request in progress may need the client's
+// answer to a question.
+func (b *stdioBridge) read(in io.Reader) {
+	sc := bufio.NewScanner(in)
 	sc.Buffer(make([]byte, 0, 64<<10), mcpserver.MaxMessage)
-	go func() {
-		defer close(out)
-		for sc.Scan() {
-			if len(bytes.TrimSpace(sc.Bytes())) == 0 {
-				continue
-			}
-			select {
-			case out <- bytes.Clone(sc.Bytes()):
-			case <-ctx.Done():
-				return
-			}
+	for sc.Scan() {
+		if len(bytes.TrimSpace(sc.Bytes())) > 0 {
+			b.enqueue(newMessage(bytes.Clone(sc.Bytes())))
 		}
-	}()
-	return out, sc.Err
-}
-
-// forward passes on one message and its response. It returns only errors of the connection to the client.
-func (b *stdioBridge) forward(ctx context.Context, c *call) error {
-	defer c.start()
-	answer, err := b.deliver(ctx, c)
-	switch {
-	case err == nil:
-		b.recordState(c)
-	case ctx.Err() != nil || errors.Is(err, errCancelled):
-		return nil
-	default:
-		b.log.Debug("no response to a message", model.LogErr, err)
-		if !c.isRequest() {
-			return nil
-		}
-		answer = errorAnswer(c.message, err.Error())
 	}
-	return b.send(answer)
-}
-
-// deliver sends a message to the server and returns the response. If the server has just ended, it sends the message to
-// the next server.
-func (b *stdioBridge) deliver(ctx context.Context, c *call) ([]byte, error) {
-	for range 2 {
-		s, err := b.ensureUpstream(ctx)
-		if err != nil {
-			err = unreachableErr(err)
-		}
-		if err := cmp.Or(b.begin(c), err); err != nil {
-			return nil, err
-		}
-		answer, err := s.post(ctx, c.line, c.start)
-		if err == nil {
-			return answer, nil
-		}
-		if !notDelivered(err) {
-			return nil, unknownOutcomeErr(err)
-		}
-		b.drop(s)
-	}
-	return nil, unreachableErr(errNoOwner)
-}
-
-// notDelivered reports whether a message certainly did not reach its session.
-func notDelivered(err error) bool {
-	if ended, ok := errors.AsType[*owner.EndedError](err); ok {
-		return !ended.Sent
-	}
-	refused, ok := errors.AsType[*owner.RefusedError](err)
-	return ok && refused.Status == http.StatusNotFound
-}
-
-type clientError string
-
-func (f clientError) Error() string { return string(f) }
-
-func unreachableErr(err error) clientError {
-	return clientError(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
-}
-
-// unknownOutcomeErr returns the error for a request that a server may have executed.
-func unknownOutcomeErr(err error) clientError {
-	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
-		return clientError(fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process is running again; read the document first.", err))
-	}
-	return "The relayfs process that serves the notes ended before it answered. It is unknown whether anything was changed. Wait a few seconds, then read the document again."
-}
-
-// ensureUpstream returns the current session, or starts one.
-func (b *stdioBridge) ensureUpstream(ctx context.Context) (*mcpSession, error) {
-	b.connecting.Lock()
-	defer b.connecting.Unlock()
 	b.mu.Lock()
-	s, lost, replayed := b.current, b.endedAt, slices.Clone(b.handshake)
-	for _, uri := range slices.Sorted(maps.Keys(b.subscribed)) {
-		replayed = append(replayed, b.subscribed[uri])
+	defer b.mu.Unlock()
+	if b.inputEnd = sc.Err(); b.inputEnd == nil {
+		b.inputEnd = io.EOF
 	}
+	b.wake()
+}
+
+// enqueue adds a message to the queue. If m cancels a request in the queue, it removes that request instead.
+func (b *stdioBridge) enqueue(m *message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.Method == "notifications/cancelled" {
+		before := len(b.queue)
+		b.queue = slices.DeleteFunc(b.queue, func(q *message) bool { return q.isRequest() && isID(q.ID, m.Params.RequestID) })
+		if len(b.queue) < before {
+			return
+		}
+	}
+	b.queue = append(b.queue, m)
+	b.wake()
+}
+
+func (b *stdioBridge) wake() {
+	select {
+	case b.waker <- struct{}{}:
+	default:
+	}
+}
+
+// await returns true when there are messages in the queue. It returns false when the input has ended.
+func (b *stdioBridge) await(ctx context.Context) bool {
+	for {
+		b.mu.Lock()
+		more, ended := len(b.queue) > 0, b.inputEnd != nil
+		b.mu.Unlock()
+		if more || ended {
+			return more
+		}
+		select {
+		case <-b.waker:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// deliver sends the first message of the queue to the server.
+func (b *stdioBridge) deliver(ctx context.Context) {
+	s, err := b.upstream(ctx)
+	m := b.take(s)
+	switch {
+	case m == nil:
+	case err != nil:
+		b.fail(ctx, m, unreachableErr(err))
+	default:
+		if m.isRequest() && m.Method != "subscriptions/listen" {
+			b.workers.Go(func() { b.attend(ctx, s, m) })
+		}
+		if s.write(m.line) != nil {
+			<-s.ended // follow decides what becomes of the message
+		}
+	}
+}
+
+// take removes the first message from the queue, to send it in the session s or, if s is nil, to refuse it. It returns
+// nil if the session has ended, or if the client has cancelled the last request of the queue.
+func (b *stdioBridge) take(s *mcpSession) *message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queue) == 0 || b.current != s {
+		return nil
+	}
+	m := b.queue[0]
+	b.queue = b.queue[1:]
+	switch {
+	case s == nil:
+	case m.isRequest():
+		m.sent++
+		s.requests = append(s.requests, m)
+	case m.Method == "notifications/initialized":
+		b.handshake = append(b.handshake, m.line)
+	}
+	return m
+}
+
+// finish ends the session when the server has answered all messages. It returns false if there is no session.
+func (b *stdioBridge) finish(ctx context.Context) bool {
+	b.mu.Lock()
+	s := b.current
+	b.mu.Unlock()
+	if s == nil {
+		return false
+	}
+	_ = s.stream.CloseWrite() // this fails only if the session has ended
+	select {
+	case <-s.ended:
+	case <-ctx.Done():
+	}
+	return true
+}
+
+// upstream returns the current session, or starts one.
+func (b *stdioBridge) upstream(ctx context.Context) (*mcpSession, error) {
+	b.mu.Lock()
+	s, lost := b.current, b.endedAt
 	b.mu.Unlock()
 	if s != nil {
 		return s, nil
@@ -344,119 +241,154 @@ func (b *stdioBridge) ensureUpstream(ctx context.Context) (*mcpSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, err = b.open(ctx, server); err != nil {
-		return nil, err
-	}
-	for _, line := range replayed {
-		if _, err := s.post(ctx, line, func() {}); err != nil {
-			b.log.Debug("cannot repeat a message", model.LogErr, err)
-		}
-	}
-	return s, nil
+	return b.open(ctx, server)
 }
 
-func (b *stdioBridge) recordState(c *call) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch c.Method {
-	case "initialize":
-		b.handshake = [][]byte{c.line}
-	case "notifications/initialized":
-		b.handshake = append(b.handshake, c.line)
-	case "resources/subscribe":
-		b.subscribed[c.Params.URI] = c.line
-	case "resources/unsubscribe":
-		delete(b.subscribed, c.Params.URI)
-	}
-}
-
+// open starts a session. It repeats the client's handshake and subscriptions.
 func (b *stdioBridge) open(ctx context.Context, server *owner.Client) (*mcpSession, error) {
-	stream, err := server.Open(ctx, ports.MCPPath, b.client.Query())
+	stream, err := server.Open(ctx, ports.MCPPath, b.client.Query(), mcpserver.LocalProtocol)
 	if err != nil {
 		return nil, err
 	}
-	s := &mcpSession{server, stream, make(chan struct{})}
+	s := &mcpSession{server: server, stream: stream, ended: make(chan struct{})}
 	b.mu.Lock()
 	b.current = s
+	repeated := slices.Clone(b.handshake)
+	for _, uri := range slices.Sorted(maps.Keys(b.subscribed)) {
+		repeated = append(repeated, b.subscribed[uri])
+	}
 	b.mu.Unlock()
-	go b.follow(ctx, s)
+	b.workers.Go(func() { b.follow(ctx, s) })
+	for _, line := range repeated {
+		_ = s.write(line) // if the session has ended, the next one repeats the messages
+	}
 	return s, nil
 }
 
+func (s *mcpSession) write(line []byte) error {
+	_, err := s.stream.Write(append(line, '\n'))
+	return err
+}
+
+// follow passes the messages of a server to the client until the session ends. An empty line means that the server has
+// answered all requests that it has received.
 func (b *stdioBridge) follow(ctx context.Context, s *mcpSession) {
 	defer close(s.ended)
-	for r := bufio.NewReader(s.stream.Body); ; {
-		line, err := r.ReadBytes('\n')
-		if err != nil {
-			break
-		}
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && b.tell(ctx, s, bytes.TrimSpace(data)) != nil {
-			break
+	stop := context.AfterFunc(ctx, func() { s.stream.Close() })
+	defer stop()
+	var err error
+	complete := false
+	for r := bufio.NewReader(s.stream); err == nil; {
+		var line []byte
+		line, err = r.ReadBytes('\n')
+		switch {
+		case err != nil:
+		case len(line) == 1:
+			complete = true
+		case b.isWanted(s, line):
+			if failed := b.send(line); failed != nil {
+				b.lost(failed)
+			}
 		}
 	}
-	s.stream.Body.Close()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	maps.DeleteFunc(b.questions, func(_ string, by *mcpSession) bool { return by == s })
-	if b.current == s {
-		b.current, b.endedAt = nil, time.Now()
+	s.stream.Close()
+	for _, m := range b.leave(s, complete) {
+		b.fail(ctx, m, unknownOutcomeErr(err))
 	}
 }
 
-// detach makes the bridge send further messages to another server. The current server still answers the messages that
-// it has received.
-func (b *stdioBridge) detach() {
+// isWanted reports whether line is for the client. It removes the request that line answers, and remembers it if the next
+// server needs it. The responses to repeated messages are not for the client.
+func (b *stdioBridge) isWanted(s *mcpSession, line []byte) bool {
+	var answer message
+	if json.Unmarshal(line, &answer) != nil || answer.Method != "" || answer.ID == nil {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(s.requests, func(m *message) bool { return isID(m.ID, answer.ID) })
+	if i < 0 {
+		return string(answer.ID) == "null" // the answer to an invalid message
+	}
+	m := s.requests[i]
+	s.requests = slices.Delete(s.requests, i, i+1)
+	close(m.answered)
+	switch m.Method {
+	case "initialize":
+		b.handshake = [][]byte{m.line}
+	case "resources/subscribe":
+		b.subscribed[m.Params.URI] = m.line
+	case "resources/unsubscribe":
+		delete(b.subscribed, m.Params.URI)
+	}
+	return true
+}
+
+// leave makes the bridge use another server. complete is set if the server has answered all requests that it has
+// received; leave puts the others back into the queue. It returns the requests that are not sent again.
+func (b *stdioBridge) leave(s *mcpSession, complete bool) (failed []*message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.current, b.endedAt = nil, time.Now()
-}
-
-func (b *stdioBridge) drop(s *mcpSession) {
-	s.stream.Body.Close()
-	<-s.ended
-}
-
-func (b *stdioBridge) end() {
-	b.mu.Lock()
-	s := b.current
-	b.mu.Unlock()
-	if s != nil {
-		b.drop(s)
+	var again []*message
+	for _, m := range s.requests {
+		if complete && m.sent == 1 {
+			again = append(again, m)
+		} else {
+			failed = append(failed, m)
+		}
 	}
+	s.requests = nil
+	b.queue = append(again, b.queue...)
+	b.wake()
+	return failed
 }
 
-// post sends a message and returns the response, or nil if there is none. It calls started when the server has started
-// to handle the message.
-func (s *mcpSession) post(ctx context.Context, line []byte, started func()) (answer []byte, err error) {
-	header := http.Header{"Content-Type": {"application/json"}, mcpserver.SessionHeader: s.stream.Header[mcpserver.SessionHeader]}
-	err = s.server.Do(ctx, http.MethodPost, ports.MCPPath, url.Values{}, header, line, func(resp *http.Response) error {
-		started()
-		answer, err = io.ReadAll(resp.Body)
-		return err
+// attend waits for the response to a request. If the server's process is stopped, attend answers the request.
+func (b *stdioBridge) attend(ctx context.Context, s *mcpSession, m *message) {
+	err := s.server.Attend(ctx, func(ctx context.Context) error {
+		select {
+		case <-m.answered:
+		case <-s.ended:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
 	})
-	return bytes.TrimSpace(answer), err
-}
-
-func (b *stdioBridge) send(message []byte) error {
-	b.writing.Lock()
-	defer b.writing.Unlock()
-	return b.write(message)
-}
-
-// write writes a message to the client. It ignores an empty message. The caller must hold b.writing.
-func (b *stdioBridge) write(message []byte) error {
-	if len(message) == 0 {
-		return nil
+	if _, ended := errors.AsType[*owner.EndedError](err); err == nil || ended { // follow reports the end
+		return
 	}
-	_, err := b.out.Write(append(message, '\n'))
-	return err
+	b.mu.Lock()
+	i := slices.Index(s.requests, m)
+	if i >= 0 {
+		s.requests = slices.Delete(s.requests, i, i+1)
+	}
+	b.mu.Unlock()
+	if i >= 0 {
+		b.fail(ctx, m, unknownOutcomeErr(err))
+	}
+}
+
+func unreachableErr(err error) string {
+	return fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err)
+}
+
+// unknownOutcomeErr returns the error for a request that a server may have executed.
+func unknownOutcomeErr(err error) string {
+	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
+		return fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process is running again; read the document first.", err)
+	}
+	return "The relayfs process that serves the notes ended before it answered. It is unknown whether anything was changed. Wait a few seconds, then read the document again."
 }
 
 const serverGone = -32000
 
-// errorAnswer returns the response to a failed request. For a tool call the response is a tool result with the error,
+// fail answers a request that the server does not answer. For a tool call the response is a tool result with the error,
 // because models read only results.
-func errorAnswer(m message, text string) []byte {
+func (b *stdioBridge) fail(ctx context.Context, m *message, text string) {
+	b.log.Debug("no response to a message", "method", m.Method, model.LogErr, text)
+	if !m.isRequest() || ctx.Err() != nil {
+		return
+	}
 	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if m.Method == "tools/call" {
 		answer["result"] = map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": true}
@@ -464,5 +396,14 @@ func errorAnswer(m message, text string) []byte {
 		answer["error"] = map[string]any{"code": serverGone, "message": text}
 	}
 	line, _ := json.Marshal(answer) // cannot fail, because the ID was decoded from JSON
-	return line
+	if err := b.send(append(line, '\n')); err != nil {
+		b.lost(err)
+	}
+}
+
+func (b *stdioBridge) send(line []byte) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	_, err := b.out.Write(line)
+	return err
 }

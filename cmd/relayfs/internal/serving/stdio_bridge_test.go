@@ -23,25 +23,36 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// newBridge returns a bridge to a server of a vault with one note.
-func newBridge(t *testing.T, out io.Writer) *stdioBridge {
+// newBridge returns a bridge, and a server of a vault with one note.
+func newBridge(t *testing.T, out io.Writer) (*stdioBridge, *owner.Client) {
 	return newBridgeWith(t, out, mcpserver.Options{})
 }
 
-func newBridgeWith(t *testing.T, out io.Writer, o mcpserver.Options) *stdioBridge {
+func newBridgeWith(t *testing.T, out io.Writer, o mcpserver.Options) (*stdioBridge, *owner.Client) {
 	f := bridgetest.New(t, map[string]string{"V/a.md": "foo0;\n"})
 	srv := mcpserver.New(f.Workspace, o)
 	t.Cleanup(srv.Close)
+	client := clientOf(t, srv.LocalHandler())
+	connect := func(context.Context, time.Duration) (*owner.Client, error) { return client, nil }
+	return newStdioBridge(connect, mcpserver.Client{}, slog.New(slog.DiscardHandler), out), client
+}
+
+// clientOf returns a client of a process with this handler of MCP.
+func clientOf(t *testing.T, h http.Handler) *owner.Client {
 	mux := http.NewServeMux()
-	mux.Handle(ports.MCPPath, srv.LocalHandler())
+	mux.Handle(ports.MCPPath, h)
 	mux.HandleFunc(owner.AlivePath, func(http.ResponseWriter, *http.Request) {})
 	web := httptest.NewServer(mux)
 	t.Cleanup(web.Close)
-	client := owner.NewClientOf(owner.Info{}, func(ctx context.Context) (net.Conn, error) {
+	return owner.NewClientOf(owner.Info{}, func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", web.Listener.Addr().String())
 	})
-	connect := func(context.Context, time.Duration) (*owner.Client, error) { return client, nil }
-	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte), waiting: make(map[string]*call), questions: make(map[string]*mcpSession)}
+}
+
+// runBridge runs a bridge to a server of a vault with one note.
+func runBridge(t *testing.T, ctx context.Context, in io.Reader, out io.Writer, o mcpserver.Options) error {
+	b, server := newBridgeWith(t, out, o)
+	return b.run(ctx, in, server)
 }
 
 // Everything that was asked before the input ended is answered.
@@ -52,7 +63,7 @@ func TestEverythingIsAnswered(t *testing.T) {
 	}
 	in.WriteString(`{"jsonrpc":"2.0","id":"last","method":"ping"}`) // without an end of line
 	var out bytes.Buffer
-	if err := newBridge(t, &out).run(t.Context(), strings.NewReader(in.String())); err != nil {
+	if err := runBridge(t, t.Context(), strings.NewReader(in.String()), &out, mcpserver.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), `"V/a.md"`); n != 50 || !strings.Contains(out.String(), `"id":"last"`) {
@@ -65,7 +76,7 @@ func TestTheBridgeEndsWithItsContext(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- newBridge(t, io.Discard).run(ctx, r) }()
+	go func() { done <- runBridge(t, ctx, r, io.Discard, mcpserver.Options{}) }()
 	cancel()
 	if err := <-done; err != nil {
 		t.Errorf("got %v", err)
@@ -74,7 +85,7 @@ func TestTheBridgeEndsWithItsContext(t *testing.T) {
 
 func TestEndlessMessagesAreRefused(t *testing.T) {
 	need.Full(t, "it takes 200 MB")
-	err := newBridge(t, io.Discard).run(t.Context(), io.LimitReader(zeros{}, 200<<20))
+	err := runBridge(t, t.Context(), io.LimitReader(zeros{}, 200<<20), io.Discard, mcpserver.Options{})
 	if err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("got %v", err)
 	}
@@ -104,7 +115,7 @@ func TestCallsTakeEffectInOrder(t *testing.T) {
 		call(3*i+2, "grep", fmt.Sprintf(`{"pattern":"foo%d;"}`, i+1))
 	}
 	var out bytes.Buffer
-	if err := newBridge(t, &out).run(t.Context(), strings.NewReader(in.String())); err != nil {
+	if err := runBridge(t, t.Context(), strings.NewReader(in.String()), &out, mcpserver.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(out.String(), `"isError":true`) || strings.Count(out.String(), `"text":"V/a.md"`) != rounds {
@@ -114,7 +125,7 @@ func TestCallsTakeEffectInOrder(t *testing.T) {
 
 // A client may send any number of calls before it answers the first question about them.
 func TestAnswersOvertakeCalls(t *testing.T) {
-	const calls = 2*maxCalls + 1
+	const calls = 65
 	in, client := io.Pipe()
 	answers, out := io.Pipe()
 	approve, err := mcpserver.ParseApprovals([]string{"ask"})
@@ -123,7 +134,7 @@ func TestAnswersOvertakeCalls(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		done <- newBridgeWith(t, out, mcpserver.Options{Approve: approve}).run(t.Context(), in)
+		done <- runBridge(t, t.Context(), in, out, mcpserver.Options{Approve: approve})
 		out.Close()
 	}()
 	timer := time.AfterFunc(10*time.Second, func() { out.CloseWithError(errors.New("the client waits for an answer")) })
@@ -173,14 +184,20 @@ func TestAnswersOvertakeCalls(t *testing.T) {
 func TestCancelledCallsAreNotSent(t *testing.T) {
 	in, client := io.Pipe()
 	var out bytes.Buffer
-	b := newBridge(t, &out)
+	b, _ := newBridge(t, &out)
+	ended := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+mcpserver.LocalProtocol+"\r\n\r\n\n")
+			conn.Close()
+		}
+	}))
 	connecting, connect := make(chan struct{}), b.connect
 	b.connect = func(ctx context.Context, missing time.Duration) (*owner.Client, error) {
 		<-connecting
 		return connect(ctx, missing)
 	}
 	done := make(chan error, 1)
-	go func() { done <- b.run(t.Context(), in) }()
+	go func() { done <- b.run(t.Context(), in, ended) }()
 	for _, id := range []string{"0", `"one"`} {
 		fmt.Fprintf(client, `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"write","arguments":{"file_path":"V/new.md","content":"x\n"}}}`+"\n", id)
 		fmt.Fprintf(client, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`+"\n", id)
@@ -188,7 +205,7 @@ func TestCancelledCallsAreNotSent(t *testing.T) {
 	fmt.Fprintln(client, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"glob","arguments":{"pattern":"**"}}}`)
 	for read := false; !read; time.Sleep(time.Millisecond) {
 		b.mu.Lock()
-		_, read = b.waiting["2"]
+		read = len(b.queue) > 0 && string(b.queue[len(b.queue)-1].ID) == "2"
 		b.mu.Unlock()
 	}
 	close(connecting)
@@ -210,8 +227,8 @@ func TestClientEndsBeforeItAnswers(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		in, client := io.Pipe()
 		answers, out := io.Pipe()
-		b, done := newBridgeWith(t, out, mcpserver.Options{Approve: approve}), make(chan error, 1)
-		go func() { done <- b.run(t.Context(), in) }()
+		done := make(chan error, 1)
+		go func() { done <- runBridge(t, t.Context(), in, out, mcpserver.Options{Approve: approve}) }()
 		sc := bufio.NewScanner(answers)
 		go func() {
 			fmt.Fprintln(client, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
