@@ -71,25 +71,34 @@ type Page struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"Set if there is more: pass it as cursor with the same other arguments"`
 }
 
-// FitPage returns build(m, page) for as many of the n items as fit into a result. total is the number of items that
-// remain in the list. key returns the cursor key of an item.
-func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m int, page Page) R) R {
-	return Fit(n, func(m int) R {
-		if m == total {
-			return build(m, Page{})
+// FitList returns build(shown, page) for as many items of rest as fit into a result, at most limit. rest has the remaining
+// items of a list. show converts an item. key returns the cursor key of rest[i].
+func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
+	shown := []S{}
+	for cost := 0; len(shown) < min(len(rest), limit) && cost <= Max; {
+		item := show(rest[len(shown)])
+		shown, cost = append(shown, item), cost+StructuredCost(item)
+	}
+	return Fit(len(shown), func(m int) R {
+		if m == len(rest) {
+			return build(shown[:m], Page{})
 		}
-		return build(m, Page{l.cursorAt(key(m - 1))})
+		return build(shown[:m], Page{l.cursorAt(key(m - 1))})
 	})
 }
 
-// FitList does the same as FitPage. rest has the remaining items of a list; a page has at most limit items. show
-// converts an item.
-func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
-	shown := make([]S, min(len(rest), limit, Max/20))
-	for i := range shown {
-		shown[i] = show(rest[i])
+// List returns the items after the cursor, at most limit, as many as fit into a result. The items must be sorted by key.
+// show converts an item. listed are the items of the result.
+func List[T, K, S, R any](l Listing, items []T, key func(T) K, compare func(a, b K) int, limit int, show func(T) S, build func(shown []S, page Page) R) (res R, listed []T, err error) {
+	rest, err := Rest(l, items, key, compare)
+	if err != nil {
+		return res, nil, err
 	}
-	return FitPage(l, len(shown), len(rest), key, func(m int, page Page) R { return build(shown[:m], page) })
+	res = FitList(l, rest, limit, func(i int) any { return key(rest[i]) }, show, func(shown []S, page Page) R {
+		listed = rest[:len(shown)]
+		return build(shown, page)
+	})
+	return res, listed, nil
 }
 
 // Rest returns the items after the cursor. The items must be sorted by key.

@@ -157,16 +157,11 @@ func Structured[T, R any](ctx context.Context, x *Index, s *session.Session, job
 	if err != nil {
 		return res, err
 	}
-	items := []T{}
-	for cost := 0; len(items) < min(limit, len(found)) && cost <= result.Max; {
-		it := item(found[len(items)])
-		items, cost = append(items, it), cost+result.StructuredCost(it)
-	}
 	shown := 0
 	key := func(i int) any { return result.SearchPosAt(found[i].Path, found[i].doc, found[i].end) }
-	res = result.FitPage(after, len(items), len(found), key, func(n int, page result.Page) R {
-		shown = n
-		return build(items[:n], total, n < len(found), Skipped(skipped), page)
+	res = result.FitList(after, found, limit, key, item, func(items []T, page result.Page) R {
+		shown = len(items)
+		return build(items, total, shown < len(found), Skipped(skipped), page)
 	})
 	session.RecordFound(s, found[:shown])
 	return res, nil

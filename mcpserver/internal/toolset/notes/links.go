@@ -72,16 +72,13 @@ func findLinks(ctx context.Context, c *tool.Client, a findLinksArgs) (findLinksR
 		return findLinksResult{}, err
 	}
 	key := func(l linkLine) linkKey { return linkKey{l.Path, l.line} }
-	rest, err := result.Rest(a.Listing, found, key, func(a, b linkKey) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
-	if err != nil {
-		return findLinksResult{}, err
-	}
+	compare := func(a, b linkKey) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) }
 	show := func(l linkLine) foundLink { return foundLink{string(l.Path), l.line, l.text} }
-	res := result.FitList(a.Listing, rest, cmp.Or(a.Limit, defaultLinks), func(i int) any { return key(rest[i]) }, show, func(links []foundLink, page result.Page) findLinksResult {
+	res, listed, err := result.List(a.Listing, found, key, compare, cmp.Or(a.Limit, defaultLinks), show, func(links []foundLink, page result.Page) findLinksResult {
 		return findLinksResult{Kind: a.Kind, Found: links, Count: len(found), Page: page}
 	})
-	session.RecordFound(c.Session, rest[:len(res.Found)])
-	return res, nil
+	session.RecordFound(c.Session, listed)
+	return res, err
 }
 
 func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLine, error) {

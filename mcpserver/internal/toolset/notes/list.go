@@ -48,20 +48,16 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	if a.Recursive != nil && !*a.Recursive {
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n *index.NoteInfo) bool { return n.Path.Dir() != under })
 	}
-	rest, err := result.Rest(a.Listing, notes, pathOf, cmp.Compare)
-	if err != nil {
-		return listNotesResult{}, err
-	}
 	describe := func(n *index.NoteInfo) listedNote { return describeNote(n, a.FrontMatter) }
-	res := result.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i].Path }, describe, func(listed []listedNote, page result.Page) listNotesResult {
-		return listNotesResult{Folder: string(under), Notes: listed, Count: len(notes), Page: page}
+	res, listed, err := result.List(a.Listing, notes, pathOf, cmp.Compare, len(notes), describe, func(shown []listedNote, page result.Page) listNotesResult {
+		return listNotesResult{Folder: string(under), Notes: shown, Count: len(notes), Page: page}
 	})
-	for i, shown := range res.Notes {
-		if a.FrontMatter && shown.Notice == "" {
-			showProperties(ctx, c, rest[i])
+	for i, n := range listed {
+		if a.FrontMatter && res.Notes[i].Notice == "" {
+			showProperties(ctx, c, n)
 		}
 	}
-	return res, nil
+	return res, err
 }
 
 func pathOf(n *index.NoteInfo) model.Path { return n.Path }
@@ -113,21 +109,17 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 		return propertySearchResult{}, err
 	}
 	notes = slices.DeleteFunc(notes, func(n *index.NoteInfo) bool { return !under.Contains(n.Path) })
-	rest, err := result.Rest(a.Listing, notes, pathOf, cmp.Compare)
-	if err != nil {
-		return propertySearchResult{}, err
-	}
 	match := func(n *index.NoteInfo) propertyMatch {
 		fit, notice := thatFit(n.Properties, maxProperties)
 		return propertyMatch{string(n.Path), fit, n.Words, notice}
 	}
-	res := result.FitList(a.Listing, rest, cmp.Or(a.Limit, defaultMatches), func(i int) any { return rest[i].Path }, match, func(matches []propertyMatch, page result.Page) propertySearchResult {
+	res, listed, err := result.List(a.Listing, notes, pathOf, cmp.Compare, cmp.Or(a.Limit, defaultMatches), match, func(matches []propertyMatch, page result.Page) propertySearchResult {
 		return propertySearchResult{Properties: a.Properties, Matches: matches, Count: len(notes), Page: page}
 	})
-	for i, shown := range res.Matches {
-		if shown.Notice == "" {
-			showProperties(ctx, c, rest[i])
+	for i, n := range listed {
+		if res.Matches[i].Notice == "" {
+			showProperties(ctx, c, n)
 		}
 	}
-	return res, nil
+	return res, err
 }

@@ -132,13 +132,10 @@ func (a tagsArgs) list(notes []*index.NoteInfo) (tagsResult, error) {
 	}
 	key := func(t *tagCount) string { return strings.ToLower(t.Tag) }
 	slices.SortFunc(list, func(a, b *tagCount) int { return strings.Compare(key(a), key(b)) })
-	rest, err := result.Rest(a.Listing, list, key, strings.Compare)
-	if err != nil {
-		return tagsResult{}, err
-	}
-	return result.FitList(a.Listing, rest, len(rest), func(i int) any { return key(rest[i]) }, func(t *tagCount) tagCount { return *t }, func(shown []tagCount, page result.Page) tagsResult {
+	res, _, err := result.List(a.Listing, list, key, strings.Compare, len(list), func(t *tagCount) tagCount { return *t }, func(shown []tagCount, page result.Page) tagsResult {
 		return tagsResult{Action: listTags, Tags: shown, Count: len(list), Page: page}
-	}), nil
+	})
+	return res, err
 }
 
 // check normalises the tags. It returns an error for a tag that is invalid, an added tag without a path, or a rename

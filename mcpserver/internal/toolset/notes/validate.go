@@ -107,13 +107,10 @@ func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResu
 		}
 	}
 	same := func(p problem) problem { return p }
-	rest, err := result.Rest(a.Listing, all, same, comparePosition)
-	if err != nil {
-		return validateResult{}, err
-	}
-	return result.FitList(a.Listing, rest, len(rest), func(i int) any { return rest[i] }, same, func(shown []problem, page result.Page) validateResult {
+	res, _, err := result.List(a.Listing, all, same, comparePosition, len(all), same, func(shown []problem, page result.Page) validateResult {
 		return validateResult{Problems: shown, Count: len(all), New: fresh, Checked: len(docs), Page: page}
-	}), nil
+	})
+	return res, err
 }
 
 func ofSession(ctx context.Context, c *tool.Client, under model.Path, session string, docs []model.Path) ([]model.Path, error) {
