@@ -13,26 +13,34 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// propertyTags returns the tags in front matter. The property "tags" or "tag" is a list, or a string separated by
-// commas or spaces.
 func propertyTags(p frontmatter.Properties) []string {
 	var tags []string
 	for _, e := range p {
-		if !IsTagKey(e.Key) {
-			continue
-		}
-		switch v := e.Value.(type) {
-		case []any:
-			for _, item := range v {
+		if IsTagKey(e.Key) {
+			for _, item := range tagItems(e.Value) {
 				tags = append(tags, frontmatter.Text(item))
 			}
-		case string:
-			tags = append(tags, strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })...)
-		default:
-			tags = append(tags, frontmatter.Text(v))
 		}
 	}
 	return tags
+}
+
+// tagItems returns the tags in a value of the property "tags" or "tag": a list, or a string separated by commas or
+// spaces.
+func tagItems(value any) []any {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case []any:
+		return v
+	case string:
+		var items []any
+		for item := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+			items = append(items, item)
+		}
+		return items
+	}
+	return []any{value}
 }
 
 func IsTagKey(key string) bool {
@@ -206,34 +214,33 @@ func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, o
 		if !IsTagKey(e.Key) {
 			continue
 		}
-		switch v := e.Value.(type) {
-		case []any:
-			list := []any{}
-			for _, item := range v {
-				written := frontmatter.Text(item)
-				if now, ok := keep(written); ok && now == written {
-					list = append(list, item)
-				} else if ok {
-					list = append(list, now)
-				}
+		list, before := []any{}, changed
+		for _, item := range tagItems(e.Value) {
+			written := frontmatter.Text(item)
+			if now, ok := keep(written); ok && now == written {
+				list = append(list, item)
+			} else if ok {
+				list = append(list, now)
 			}
+		}
+		_, isList := e.Value.([]any)
+		switch {
+		case !isList && changed == before:
+		case !isList && len(list) == 1:
+			out[i].Value = list[0]
+		default:
 			out[i].Value = list
-		case string:
-			var list []any
-			before := changed
-			for _, written := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
-				if now, ok := keep(written); ok {
-					list = append(list, now)
-				}
-			}
-			switch {
-			case changed == before:
-			case len(list) == 1:
-				out[i].Value = list[0]
-			default:
-				out[i].Value = append([]any{}, list...)
-			}
 		}
 	}
 	return out, changed
+}
+
+// WithTag adds a tag to the tags in properties.
+func WithTag(p frontmatter.Properties, tag string) frontmatter.Properties {
+	for _, e := range p {
+		if IsTagKey(e.Key) {
+			return p.With(e.Key, append(slices.Clone(tagItems(e.Value)), any(tag)))
+		}
+	}
+	return p.With("tags", []any{tag})
 }

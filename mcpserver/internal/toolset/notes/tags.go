@@ -241,7 +241,7 @@ func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 	}
 	now, changed := outline.RetagProperties(have, a.becomes)
 	if a.Action == addTag {
-		now, changed = withTag(have, a.Tag), 1
+		now, changed = outline.WithTag(have, a.Tag), 1
 	}
 	if count.FrontMatter = changed; changed == 0 {
 		return body, nil
@@ -253,25 +253,4 @@ func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 	_, old, _ := frontmatter.Split(text)
 	_, current, _ := frontmatter.Split(rewritten)
 	return append(diffwrap.Diff(text[:old], rewritten[:current]), body...), nil
-}
-
-func withTag(p frontmatter.Properties, tag string) frontmatter.Properties {
-	for _, e := range p {
-		if !outline.IsTagKey(e.Key) {
-			continue
-		}
-		switch v := e.Value.(type) {
-		case []any:
-			return p.With(e.Key, append(slices.Clone(v), any(tag)))
-		case nil:
-			return p.With(e.Key, []any{tag})
-		default:
-			list := []any{}
-			for _, item := range strings.FieldsFunc(frontmatter.Text(v), func(r rune) bool { return r == ',' || r == ' ' }) {
-				list = append(list, item)
-			}
-			return p.With(e.Key, append(list, tag))
-		}
-	}
-	return p.With("tags", []any{tag})
 }
