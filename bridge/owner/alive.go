@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -88,42 +89,35 @@ func (c *Client) ask(ctx context.Context) error {
 // Attend calls do, which waits for a response, and cancels the call if the owner does not run.
 func (c *Client) Attend(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
-	start, ended := time.Now(), make(chan struct{})
-	watcher := time.AfterFunc(lookEvery, func() { // most responses arrive earlier
-		defer close(ended)
-		c.watch(watched, start, cancel)
-	})
+	var watcher sync.WaitGroup
+	watcher.Go(func() { c.watch(watched, cancel) })
 	err := do(watched)
 	cause := context.Cause(watched)
 	cancel(nil)
-	if !watcher.Stop() {
-		<-ended
-	}
+	watcher.Wait()
 	if err != nil && cause != nil {
 		return cause
 	}
 	return err
 }
 
-// watch checks regularly whether the owner runs, beginning now.
-func (c *Client) watch(ctx context.Context, start time.Time, silent context.CancelCauseFunc) {
-	waits := c.Waits
-	if waits == nil {
-		waits = func(time.Duration) {}
-	}
-	tick := time.NewTicker(lookEvery)
+// watch checks regularly whether the owner runs, until ctx ends.
+func (c *Client) watch(ctx context.Context, silent context.CancelCauseFunc) {
+	start, tick := time.Now(), time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		if err := c.Alive(ctx); err != nil {
-			silent(err)
-		} else {
-			waits(time.Since(start))
-		}
 		select {
 		case <-ctx.Done():
-			waits(0)
+			if c.Waits != nil && time.Since(start) >= lookEvery {
+				c.Waits(0)
+			}
 			return
 		case <-tick.C:
+		}
+		if err := c.Alive(ctx); err != nil {
+			silent(err)
+		} else if c.Waits != nil {
+			c.Waits(time.Since(start))
 		}
 	}
 }
