@@ -170,6 +170,7 @@ func (c *local) write(text string) {
 	}
 	if _, err := io.WriteString(c.conn, text); err != nil {
 		c.s.log.Debug("message not sent", model.LogErr, err)
+		c.conn.Close() // the next messages would wait, too
 	}
 }
 

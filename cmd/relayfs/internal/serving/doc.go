@@ -9,6 +9,5 @@
 // response was lost, the client gets an error that says so. Package bridge/owner has the locks and the socket; packages
 // api and mcpserver handle the requests.
 //
-// Lock order: stdioBridge.connecting before stdioBridge.mu. The locks perFolderHandlers.mu and stdioBridge.writing are
-// independent of these.
+// No goroutine holds two of the locks of this package.
 package serving
