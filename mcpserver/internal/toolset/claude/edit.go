@@ -57,12 +57,12 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	}
 	replaced := 0
 	var unseen bool // the replaced text was quoted but not read
-	var near bool   // the match differs from old_string in more than quotes and line breaks
+	var near bool   // the match differs from old_string in more than quotes and line breaks, and text of it stays
 	res, err := c.Changes.Edit(ctx, p, func(doc string, seen textrange.RangeSet) (edits []diffwrap.Edit, err error) {
 		switch {
 		case q.Old != "":
 			edits, unseen, err = c.Changes.ReplaceQuote(p, q, doc, seen)
-			near = len(edits) == 1 && textrange.IsNear(doc[edits[0].Off:edits[0].Off+edits[0].Len], q.Old)
+			near = len(edits) == 1 && q.New != "" && textrange.IsNear(doc[edits[0].Off:edits[0].Off+edits[0].Len], q.Old)
 		case doc != "":
 			err = result.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", result.Escape(p))
 		default: // the whole text of an empty document
