@@ -38,12 +38,14 @@ type Stdio struct {
 	Given    []string                         // flags of this process whose values another owner would override
 	Log      *slog.Logger
 	running  sync.WaitGroup
+	bridge   *stdioBridge
 }
 
 func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
+	s.bridge = newStdioBridge(s.connect, mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, s.Log, out)
 	server, err := s.takeOver(ctx)
 	if given := strings.Join(s.Given, ", "); err == nil && given != "" && server.Info().PID != os.Getpid() {
 		return cli.WithHint(
@@ -53,7 +55,7 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return newStdioBridge(s.connect, mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, s.Log, out).run(ctx, in, server)
+	return s.bridge.run(ctx, in, server)
 }
 
 // connect returns a client of the owner. If there is no owner, it returns errNoOwner or, after takeoverDelay, makes
@@ -101,7 +103,10 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		return nil, errors.Join(err, sess.Close())
 	}
 	handed, end := context.WithCancel(ctx)
-	c.mayHandOver, c.beginHandover = s.mayHandOver, end
+	c.mayHandOver, c.beginHandover = s.mayHandOver, func() {
+		s.bridge.detach()
+		end()
+	}
 	started, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer end()

@@ -39,6 +39,7 @@ type stdioBridge struct {
 	queue      []*message  // messages that no server has received
 	inputEnd   error       // set when the client sends nothing more; io.EOF at the end of the input
 	current    *mcpSession // nil while there is no server
+	last       *mcpSession // the newest session
 	endedAt    time.Time   // when the last session ended
 	handshake  [][]byte
 	subscribed map[string][]byte // subscription requests of the client, by URI
@@ -67,6 +68,8 @@ type message struct {
 	line     []byte
 	sent     int           // number of servers to which it was sent
 	answered chan struct{} // closed after the response to a request
+
+	cancelled bool // the client has cancelled the request; guarded by the bridge's mu
 }
 
 func newMessage(line []byte) *message {
@@ -88,7 +91,9 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader, server *owner.Clien
 	ctx, b.lost = context.WithCancelCause(ctx)
 	defer b.workers.Wait()
 	defer b.lost(nil)
-	if _, err := b.open(ctx, server); err != nil && ctx.Err() == nil {
+	if _, err := b.open(ctx, server); ctx.Err() != nil {
+		return clientLost(ctx)
+	} else if err != nil {
 		return err
 	}
 	go b.read(in) // a read cannot be cancelled
@@ -135,15 +140,19 @@ func (b *stdioBridge) read(in io.Reader) {
 	b.wake()
 }
 
-// enqueue adds a message to the queue. If m cancels a request in the queue, it removes that request instead.
+// enqueue adds a message to the queue. If m cancels a request in the queue, it removes that request instead. It notes
+// that a request which was sent is cancelled, because the server may not have received it.
 func (b *stdioBridge) enqueue(m *message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if m.Method == "notifications/cancelled" {
+		isIt := func(q *message) bool { return q.isRequest() && isID(q.ID, m.Params.RequestID) }
 		before := len(b.queue)
-		b.queue = slices.DeleteFunc(b.queue, func(q *message) bool { return q.isRequest() && isID(q.ID, m.Params.RequestID) })
-		if len(b.queue) < before {
+		if b.queue = slices.DeleteFunc(b.queue, isIt); len(b.queue) < before {
 			return
+		}
+		if i := slices.IndexFunc(b.last.requests, isIt); i >= 0 {
+			b.last.requests[i].cancelled = true
 		}
 	}
 	b.queue = append(b.queue, m)
@@ -229,13 +238,18 @@ func (b *stdioBridge) finish(ctx context.Context) bool {
 	return true
 }
 
-// upstream returns the current session, or starts one.
+// upstream returns the current session, or starts one after the end of the last one, whose unread messages come first.
 func (b *stdioBridge) upstream(ctx context.Context) (*mcpSession, error) {
 	b.mu.Lock()
-	s, lost := b.current, b.endedAt
+	s, last, lost := b.current, b.last, b.endedAt
 	b.mu.Unlock()
 	if s != nil {
 		return s, nil
+	}
+	select {
+	case <-last.ended:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	server, err := b.connect(ctx, time.Since(lost))
 	if err != nil {
@@ -252,7 +266,7 @@ func (b *stdioBridge) open(ctx context.Context, server *owner.Client) (*mcpSessi
 	}
 	s := &mcpSession{server: server, stream: stream, ended: make(chan struct{})}
 	b.mu.Lock()
-	b.current = s
+	b.current, b.last = s, s
 	repeated := slices.Clone(b.handshake)
 	for _, uri := range slices.Sorted(maps.Keys(b.subscribed)) {
 		repeated = append(repeated, b.subscribed[uri])
@@ -324,17 +338,29 @@ func (b *stdioBridge) isWanted(s *mcpSession, line []byte) bool {
 	return true
 }
 
+// detach makes the bridge send further messages to another server. The current server still answers the messages that
+// it has received.
+func (b *stdioBridge) detach() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.current, b.endedAt = nil, time.Now()
+}
+
 // leave makes the bridge use another server. complete is set if the server has answered all requests that it has
 // received; leave puts the others back into the queue. It returns the requests that are not sent again.
 func (b *stdioBridge) leave(s *mcpSession, complete bool) (failed []*message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.current, b.endedAt = nil, time.Now()
+	if b.current == s {
+		b.current, b.endedAt = nil, time.Now()
+	}
 	var again []*message
 	for _, m := range s.requests {
-		if complete && m.sent == 1 {
+		switch {
+		case m.cancelled:
+		case complete && m.sent == 1:
 			again = append(again, m)
-		} else {
+		default:
 			failed = append(failed, m)
 		}
 	}
