@@ -218,9 +218,18 @@ func TestAcceptanceOutlivesAKillBetweenCanvases(t *testing.T) {
 		if list, err := v.ws.Proposals(t.Context(), ""); err != nil || len(list) > 0 {
 			t.Errorf("exchange %t: still pending: %+v, %v", exchange, list, err)
 		}
+		follow := func(want string) {
+			for _, name := range []string{"a.canvas", "b.canvas"} {
+				if got := v.content(name); got != want && !exchange {
+					t.Errorf("%s has %s, want %s", name, got, want)
+				}
+			}
+		}
+		follow(canvasOf("Drei.md", "Neu.md"))
 		undo(t, v.ws, "")
 		if got := has(); !slices.Equal(got, []string{"Neu.md", "Plan.md"}) || v.content("Plan.md") != "x\n" {
 			t.Errorf("exchange %t: undone, the vault has %q", exchange, got)
 		}
+		follow(canvasOf("Plan.md", "Neu.md"))
 	}
 }

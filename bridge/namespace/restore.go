@@ -47,6 +47,7 @@ func (f *Root) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f.recoverCanvases(ctx)
 	return f.recoverNotes(ctx)
 }
 
@@ -128,6 +129,22 @@ func (f *Root) isMissing(rel string) bool {
 	}
 	_, err := s.Stat(rel)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// recoverCanvases replaces the old path of a renamed file in the canvases that still have it because of a crash. It does
+// nothing for a server, where the process that was killed may not have been the last one to change the canvases.
+func (f *Root) recoverCanvases(ctx context.Context) {
+	if _, live := f.Source.(model.Documents); live {
+		return
+	}
+	l := f.Lock()
+	defer l.Unlock()
+	for _, rec := range slices.Clone(l.completed) {
+		if l.Lookup(rec.Rel) == nil && l.Lookup(rec.To()) != nil {
+			l.CanvasesFollow(ctx, rec.Rel, rec.To(), rec.CanvasNodes)
+		}
+	}
+	l.queuedEvents = nil // the tree has no readers yet
 }
 
 // recoverNotes writes stored text to the files that lack the text because of a crash.
