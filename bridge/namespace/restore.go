@@ -21,7 +21,8 @@ func (f *Root) Start(ctx context.Context) error {
 	}
 	var docs []model.StoredDoc
 	found := make(fileFinder)
-	if _, live := f.Source.(model.Documents); !live {
+	_, live := f.Source.(model.Documents)
+	if !live {
 		err = f.Store.Located(func(d model.StoredDoc) {
 			found.add(d.File)
 			found.add(d.Saved)
@@ -44,8 +45,8 @@ func (f *Root) Start(ctx context.Context) error {
 	if err == nil {
 		err = f.restore(ctx, recs, found)
 	}
-	if err != nil {
-		return err
+	if err != nil || live {
+		return err // the process that was killed may not have been the last one to change a server's documents
 	}
 	f.recoverCanvases(ctx)
 	return f.recoverNotes(ctx)
@@ -131,15 +132,11 @@ func (f *Root) isMissing(rel string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// recoverCanvases replaces the old path of a renamed file in the canvases that still have it because of a crash. It does
-// nothing for a server, where the process that was killed may not have been the last one to change the canvases.
+// recoverCanvases replaces the old path of a renamed file in the canvases that still have it because of a crash.
 func (f *Root) recoverCanvases(ctx context.Context) {
-	if _, live := f.Source.(model.Documents); live {
-		return
-	}
 	l := f.Lock()
 	defer l.Unlock()
-	for _, rec := range slices.Clone(l.completed) {
+	for _, rec := range l.completed {
 		if l.Lookup(rec.Rel) == nil && l.Lookup(rec.To()) != nil {
 			l.CanvasesFollow(ctx, rec.Rel, rec.To(), rec.CanvasNodes)
 		}
@@ -149,9 +146,6 @@ func (f *Root) recoverCanvases(ctx context.Context) {
 
 // recoverNotes writes stored text to the files that lack the text because of a crash.
 func (f *Root) recoverNotes(ctx context.Context) error {
-	if _, live := f.Source.(model.Documents); live {
-		return nil
-	}
 	unsettled, err := f.Store.Unsettled()
 	if err != nil {
 		return err

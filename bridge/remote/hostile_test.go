@@ -101,9 +101,9 @@ func (h *hostile) made(frame []byte) []byte {
 	))
 }
 
-// A server that sends anything ends no client: the client says what is wrong in a sentence, and what it writes is on
-// the server once the server has recovered. With damaged frames that are valid, the documents may differ; but the
-// client still works, and opens what it has stored.
+// A client survives whatever a server sends. It reports the fault in one sentence, and its writes reach the server once
+// the server is well again. After damaged frames that are still valid, the documents of the two may differ. Even then
+// the client works, and can open its stored documents.
 func TestHostileServer(t *testing.T) {
 	for _, damage := range []bool{false, true} {
 		for _, kind := range kinds[:3] {

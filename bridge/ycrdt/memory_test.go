@@ -113,7 +113,8 @@ func TestStateVectorsAreLimited(t *testing.T) {
 	})
 }
 
-// What waits is read again, whatever its form.
+// Updates that wait for missing ones are merged into one, which may have more clients than each of them. It is read again
+// when a missing update arrives.
 func TestManyClientsThatWait(t *testing.T) {
 	const n, first = 590_000, 300_000
 	d := NewDoc(Options{ClientID: 1})

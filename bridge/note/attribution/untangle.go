@@ -49,8 +49,8 @@ func (f *Fact) isSyntax() bool { return f.Syntax && f.By != nil && f.Ins.Of == n
 
 var markDelimiter = regexp.MustCompile(`^[{}+~-]+$|\{(\+\+|--|~~)|(\+\+|--|~~)\}`)
 
-// isDelimiter reports whether p has delimiters of an agent's mark, or what is left of one. A comment that is to be
-// deleted is text.
+// isDelimiter reports whether p has delimiters of an agent's mark, or parts of one. A comment whose deletion is pending
+// counts as text.
 func (u *Units) isDelimiter(p Piece) bool {
 	return p.isSyntax() && p.Pending(true) == nil && markDelimiter.MatchString(p.Of(u.Raw))
 }

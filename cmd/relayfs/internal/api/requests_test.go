@@ -188,8 +188,8 @@ var routes = map[string][]string{
 	"POST " + callPath: {"author", "read", "tool", "args"},
 }
 
-// Every request gets an answer in time, and the answer to a wrong request says what is wrong: it is never that the
-// owner has failed.
+// Every request gets an answer in time. A wrong request is answered with a sentence about the request, never with the
+// status of a failed owner.
 func TestRequestsOfAnyKind(t *testing.T) {
 	names := slices.Sorted(maps.Keys(routes))
 	randomtest.Check(t, 50, func(t testing.TB, r *rand.Rand) {
